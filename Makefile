@@ -31,7 +31,7 @@ endif
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-CFLAGS ?= $(if $(SANITIZE),-O1 -g -fno-omit-frame-pointer,-O2 -g)
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1 -fno-omit-frame-pointer,-O2 -g)
 # What replay and the execution of machine code spend their time in; only where the rest is built with -O2.
 HOT_CFLAGS ?= $(if $(filter -O2,$(CFLAGS)),-O3)
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
@@ -65,6 +65,7 @@ MAIN_OBJ := $(call obj,$(MAIN_SRC))
 FIXTURE_OBJ := $(call obj,$(FIXTURE_SRC))
 TEST_PROGS := $(call prog,$(UNIT_SRC) $(TIMING_SRC))
 FUZZ_PROGS := $(call prog,$(FUZZ_SRC))
+REPLAY_PROGS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/replay/%,$(FUZZ_SRC))
 CUDART_ABI := $(foreach v,13 12 11.0,$(BUILD)/obj/traces/cuda/abi-$(v).o)
 ALL_OBJ := $(LIB_OBJ) $(MAIN_OBJ) $(FIXTURE_OBJ) $(CUDART_ABI) $(call obj,$(TAKE_OVER_SRC) $(CUDA_SRC) $(CUDART_SRC) $(UNIT_SRC) $(TIMING_SRC) $(BENCH_SRC) $(FUZZ_SRC) $(wildcard tests/tools/*.c))
 
@@ -74,7 +75,7 @@ PROGRAM := $(BUILD)/warpwatt
 CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v)) $(BUILD)/cudart/libcuda.so.1 $(BUILD)/cudart/libwarpwatt-static.so
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs bench layers golden analytic-fit \
+.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs replays bench layers golden analytic-fit \
     format format-check install uninstall help clean tests python FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -95,7 +96,8 @@ $(BUILD)/prefix: FORCE
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(OBJ_FLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(OBJ_FLAGS) -MMD -MP -c -o $@ $< 2>$@.warn || { cat $@.warn >&2; exit 1; }; \
+	    if [ -s $@.warn ]; then cat $@.warn >&2; else rm $@.warn; fi
 
 $(BUILD)/obj/estimator/core/%.o $(BUILD)/obj/estimator/mech/%.o $(BUILD)/obj/traces/wwt/%.o: OBJ_FLAGS := $(HOT_CFLAGS)
 $(BUILD)/obj/traces/sass/exec/%.o $(BUILD)/obj/traces/ptx/exec/record.o: OBJ_FLAGS := $(HOT_CFLAGS)
@@ -292,9 +294,19 @@ $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(STATIC)
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
+	$(call say,LINK,$@)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -pthread $(LIBS)
+
+# What is not the library's, but the recording driver's, the runtime's, or of libwarpwatt-static.so.
+$(BUILD)/tests/fuzz/fuzz_module $(BUILD)/tests/replay/fuzz_module: $(call obj,$(CUDA_SRC) traces/cuda/rt_register.c)
+$(BUILD)/tests/fuzz/fuzz_static_runtime $(BUILD)/tests/replay/fuzz_static_runtime: $(call obj,traces/cuda/elf_image.c traces/cuda/static_runtime.c)
 
 fuzz-progs: $(FUZZ_PROGS)
+
+# The same targets with a main() of their own, for any compiler: they are fed their corpus and mutations of it.
+replays: $(REPLAY_PROGS)
+$(BUILD)/tests/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/standalone.o $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(ALL_LDFLAGS) $(LIBS)
 
 # The documents as a static site in build/docs; needs pandoc.
 .PHONY: docs
@@ -316,14 +328,13 @@ BUILD_BAR = $(if $(V),,scripts/build-bar.sh) $(SUBMAKE)
 check:
 	@scripts/install-deps.sh check
 	+@$(BUILD_BAR) all tests python
-	+@$(BUILD_BAR) VARIANT=san all tests
-	+@$(BUILD_BAR) VARIANT=fuzz fuzz-progs
+	+@$(BUILD_BAR) VARIANT=san all tests replays
 	@JOBS=$(JOBS) scripts/check.sh short
 
 check-long:
 	@scripts/install-deps.sh check-long
 	+@$(SUBMAKE) all tests python
-	+@$(SUBMAKE) VARIANT=san all tests
+	+@$(SUBMAKE) VARIANT=san all tests replays
 	+@$(SUBMAKE) VARIANT=tsan all tests
 	+@$(SUBMAKE) VARIANT=fuzz fuzz-progs
 	@JOBS=$(JOBS) scripts/check.sh long

@@ -157,13 +157,13 @@ enum ww_code ww_db_store_timeline(struct ww_db *db, const struct ww_dict *dict, 
 enum ww_code ww_db_load_timeline(struct ww_db *db, const struct ww_dict *dict, int64_t launch_id,
                                  struct ww_launch_result *l, struct ww_arena *arena, struct ww_error *error);
 
-/* ---- beside.c ---- */
+/* ---- concurrent.c ---- */
 
 /* Where a launch stood among others that ran beside it. Errors: WW_INPUT (it shares more than it took). */
-enum ww_code ww_db_store_beside(struct ww_db *db, int64_t launch_id, const struct ww_launch_result *l,
-                                struct ww_error *error);
-enum ww_code ww_db_load_beside(struct ww_db *db, int64_t launch_id, struct ww_launch_result *l,
-                               struct ww_error *error);
+enum ww_code ww_db_store_concurrent(struct ww_db *db, int64_t launch_id, const struct ww_launch_result *l,
+                                    struct ww_error *error);
+enum ww_code ww_db_load_concurrent(struct ww_db *db, int64_t launch_id, struct ww_launch_result *l,
+                                   struct ww_error *error);
 
 /* ---- copies.c ---- */
 

@@ -239,7 +239,7 @@ static enum ww_code load_parts(struct reader *r, struct ww_launch_result *l) {
                        WW_SLOT_COUNT, l->slot));
     WW_TRY(load_energy(r, &l->energy));
     WW_TRY(load_epochs(r, l));
-    WW_TRY(ww_db_load_beside(r->db, r->launch_id, l, r->error));
+    WW_TRY(ww_db_load_concurrent(r->db, r->launch_id, l, r->error));
     WW_TRY(ww_db_load_among(r->db, r->launch_id, l, r->error));
     WW_TRY(ww_db_load_timeline(r->db, r->dict, r->launch_id, l, r->arena, r->error));
     return load_pcs(r, l);

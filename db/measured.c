@@ -74,6 +74,15 @@ static enum ww_code store_figures(struct ww_db *db, const struct ww_measured *m,
     return in.code;
 }
 
+/* Grid or block; NULL where it is not known. */
+static void put_size(struct ww_insert *in, const uint32_t size[3]) {
+    for (int d = 0; d < 3; d++)
+        if (size[0] && size[1] && size[2])
+            ww_insert_u64(in, size[d]);
+        else
+            ww_insert_null(in);
+}
+
 static void put_point(struct ww_insert *in, const struct ww_measured_point *p, const char *seed) {
     ww_insert_text(in, p->workload);
     ww_insert_text(in, p->parameters);
@@ -89,6 +98,8 @@ static void put_point(struct ww_insert *in, const struct ww_measured_point *p, c
     ww_insert_f64(in, p->high);
     ww_insert_u64(in, p->count);
     ww_insert_i64(in, p->verified);
+    put_size(in, p->grid);
+    put_size(in, p->block);
 }
 
 static enum ww_code store_points(struct ww_db *db, const struct ww_measured *m, int64_t id,
@@ -97,7 +108,7 @@ static enum ww_code store_points(struct ww_db *db, const struct ww_measured *m, 
     char seed[24];
     if (ww_insert_open(&in, db, "hardware_point",
                        "hardware_id, ord, workload, parameters, seed, launch, kernel, metric, value, low, high,"
-                       " repetitions, verified",
+                       " repetitions, verified, grid_x, grid_y, grid_z, block_x, block_y, block_z",
                        error) == WW_OK)
         for (size_t i = 0; i < m->point_count && in.code == WW_OK; i++) {
             snprintf(seed, sizeof seed, "%" PRIu64, m->point[i].seed);
@@ -208,6 +219,12 @@ static uint64_t read_seed(struct ww_select *s, const char *text) {
     return seed;
 }
 
+static void read_size(struct ww_select *s, uint32_t size[3]) {
+    for (int d = 0; d < 3; d++) size[d] = ww_select_skip_null(s) ? 0 : ww_select_u32(s);
+    if (s->code == WW_OK && (!size[0] != !size[1] || !size[0] != !size[2]))
+        ww_select_refuse(s, "three sizes or none");
+}
+
 static void read_point(struct ww_select *s, struct ww_measured_point *p, struct ww_arena *arena) {
     p->workload = ww_select_text(s, arena);
     p->parameters = ww_select_text(s, arena);
@@ -225,6 +242,8 @@ static void read_point(struct ww_select *s, struct ww_measured_point *p, struct 
     p->high = ww_select_f64(s);
     p->count = ww_select_u64(s);
     p->verified = ww_select_i64(s) != 0;
+    read_size(s, p->grid);
+    read_size(s, p->block);
 }
 
 static enum ww_code load_points(struct ww_db *db, struct ww_measured *m, int64_t id, struct ww_error *error) {
@@ -234,7 +253,8 @@ static enum ww_code load_points(struct ww_db *db, struct ww_measured *m, int64_t
     if (ww_select_open(
             &s, db,
             "SELECT workload, parameters, seed, launch, kernel, metric, value, low, high, repetitions,"
-            " verified FROM hardware_point WHERE hardware_id = ?1 ORDER BY ord",
+            " verified, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM hardware_point WHERE "
+            "hardware_id = ?1 ORDER BY ord",
             id, error) == WW_OK)
         while (ww_select_row(&s)) read_point(&s, &m->point[m->point_count++], m->arena);
     return ww_select_close(&s);

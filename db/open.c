@@ -36,7 +36,7 @@ static enum ww_code check_path(const char *path, bool create, bool *exists, stru
     if (!*exists && !create)
         return ww_fail(error, WW_IO, path, "there is no such database; `warpwatt run --db` makes one");
     if (*exists && !S_ISREG(st.st_mode))
-        return ww_fail(error, WW_IO, path, "is no regular file; expected a database file");
+        return ww_fail(error, WW_IO, path, "is not a regular file; expected a database file");
     if (*exists && st.st_size == 0 && !create)
         return ww_fail(error, WW_DB, path, "the file is empty; expected a database that warpwatt made");
     if (*exists && st.st_size > 0 && st.st_size < HEADER) return not_sqlite(path, error);
@@ -198,18 +198,24 @@ static enum ww_code set_journal(struct ww_db *db, enum ww_db_use use, struct ww_
     return network ? WW_OK : ww_db_exec(db, "PRAGMA synchronous = NORMAL", "setting the journal", error);
 }
 
+/* Whether files can be made beside the path; if not, errno says why. */
+static bool folder_is_writable(const char *path) {
+    char name[4096];
+    const char *slash = strrchr(path, '/');
+    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return faccessat(AT_FDCWD, name, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 /* True if nobody here may write the file, or files beside it, and no log waits to be read: then it is read as
  * it stands, for reading it with a log would need a file of shared memory beside it. */
 static bool is_frozen(const char *path) {
     struct stat st;
     char name[4096];
-    const char *slash = strrchr(path, '/');
     int n = snprintf(name, sizeof name, "%s-wal", path);
     if (n < 0 || (size_t)n >= sizeof name || (stat(name, &st) == 0 && st.st_size > 0)) return false;
     if (stat(path, &st) == 0 && (st.st_mode & 0222) == 0) return true;
     if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return true;
-    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    return faccessat(AT_FDCWD, name, W_OK | X_OK, AT_EACCESS) != 0;
+    return !folder_is_writable(path);
 }
 
 /* The path as a URI that tells SQLite that the file does not change. Free with sqlite3_free. */
@@ -230,6 +236,8 @@ static enum ww_code open_sqlite(struct ww_db *db, bool exists, bool create, enum
                                  : SQLITE_OPEN_READWRITE;
     char *uri = frozen ? frozen_uri(db->path) : NULL;
     if (frozen && !uri) return ww_fail_nomem(error, "a database");
+    if (!exists && !folder_is_writable(db->path))
+        return ww_fail(error, WW_IO, db->path, "cannot create: %s", strerror(errno));
     int rc = sqlite3_open_v2(frozen ? uri : db->path, &db->sql, flags, NULL);
     sqlite3_free(uri);
     if (rc == SQLITE_OK) rc = ww_db_functions(db->sql);
@@ -266,7 +274,7 @@ static enum ww_code open_as(const char *path, bool create, enum ww_db_use use, s
     *out = NULL;
     if (!path || !*path) return ww_fail(error, WW_USAGE, "", "no database was named; expected a path");
     if (strcmp(path, "-") == 0)
-        return ww_fail(error, WW_USAGE, path, "is no file name; expected a database's path");
+        return ww_fail(error, WW_USAGE, path, "is not a file name; expected a database's path");
     if (strcmp(path, ":memory:") == 0)
         return ww_fail(error, WW_USAGE, path, "a database in memory would be lost; expected a file's path");
     WW_TRY(check_path(path, create, &exists, error));

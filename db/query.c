@@ -4,6 +4,7 @@
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,8 +113,12 @@ static bool is_number(const char *s, bool *integer) {
     return *p == 0;
 }
 
+/* What stands in single quotes is text, whatever it looks like. */
 static int bind_value(sqlite3_stmt *stmt, int i, const char *value) {
     bool integer = false;
+    size_t n = strlen(value);
+    if (n >= 2 && n < INT_MAX && value[0] == '\'' && value[n - 1] == '\'')
+        return sqlite3_bind_text(stmt, i, value + 1, (int)n - 2, SQLITE_TRANSIENT);
     if (!is_number(value, &integer)) return sqlite3_bind_text(stmt, i, value, -1, SQLITE_TRANSIENT);
     if (integer) return sqlite3_bind_int64(stmt, i, strtoll(value, NULL, 10));
     return sqlite3_bind_double(stmt, i, strtod(value, NULL));
@@ -181,10 +186,11 @@ static bool is_parameter(const struct binding *b, int place, const char *name) {
     return b->named && is && strcmp(is, name) == 0;
 }
 
-/* "value" fills the parameter of its place in the list, ":name=value" the one of that name. */
+/* "value" fills the parameter of its place in the list, ":name=value" the one of that name; NULL is no value.
+ */
 static enum ww_code bind_one(struct binding *b, int place, const char *text) {
     int count = sqlite3_bind_parameter_count(b->stmt);
-    const char *equals = text[0] == ':' ? strchr(text, '=') : NULL;
+    const char *equals = text && text[0] == ':' ? strchr(text, '=') : NULL;
     if (equals) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
@@ -193,9 +199,11 @@ static enum ww_code bind_one(struct binding *b, int place, const char *text) {
             return ww_fail(b->error, WW_USAGE, "", "the query has no parameter %s; it takes %d", name, count);
         text = equals + 1;
     } else if (place > count) {
-        return ww_fail(b->error, WW_USAGE, "", "value \"%s\" has no place: the query takes %d", text, count);
+        return ww_fail(b->error, WW_USAGE, "", "value \"%s\" has no place: the query takes %d",
+                       text ? text : "NULL", count);
     }
     b->given[place] = true;
+    if (!text) return WW_OK; /* as a statement's parameters are at first */
     if (is_parameter(b, place, ":sweep")) return bind_sweep(b->db, b->stmt, place, text, &b->sweep, b->error);
     if (b->named && is_run_parameter(b->stmt, place)) return bind_run(b->db, b->stmt, place, text, b->error);
     return bind_value(b->stmt, place, text) == SQLITE_OK ? WW_OK
@@ -261,6 +269,7 @@ static enum ww_code check_names(struct binding *b, const char *const *bindings, 
     if (!b->sweep)
         WW_TRY(ww_db_get_int(b->db, "SELECT coalesce(max(sweep_id), 0) FROM sweep", &b->sweep, b->error));
     for (size_t i = 0; i < count && b->sweep; i++) {
+        if (!bindings[i]) continue;
         const char *text = bindings[i], *equals = text[0] == ':' ? strchr(text, '=') : NULL;
         for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
             size_t n = strlen(known[k].parameter);

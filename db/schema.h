@@ -24,23 +24,24 @@ extern const struct ww_db_step ww_db_steps[];
 extern const int ww_db_step_count;
 
 /* Statements of the steps there are, ended by NULL. */
-extern const char *const ww_db_tables_sql[];   /* schema_tables.c */
-extern const char *const ww_db_views_sql[];    /* schema_views.c */
-extern const char *const ww_db_hardware_sql[]; /* schema_hardware.c */
-extern const char *const ww_db_power_sql[];    /* schema_power.c */
-extern const char *const ww_db_sweep_sql[];    /* schema_sweep.c */
-extern const char *const ww_db_sampling_sql[]; /* schema_sampling.c */
-extern const char *const ww_db_adaptive_sql[]; /* schema_adaptive.c */
-extern const char *const ww_db_timeline_sql[]; /* schema_timeline.c */
-extern const char *const ww_db_scaled_sql[];   /* schema_scaled.c */
-extern const char *const ww_db_launch_sql[];   /* schema_launch.c */
-extern const char *const ww_db_code_sql[];     /* schema_code.c */
-extern const char *const ww_db_override_sql[]; /* schema_override.c */
-extern const char *const ww_db_variant_sql[];  /* schema_variant.c */
-extern const char *const ww_db_ncu_sql[];      /* schema_ncu.c */
-extern const char *const ww_db_beside_sql[];   /* schema_beside.c */
-extern const char *const ww_db_compared_sql[]; /* schema_compared.c */
-extern const char *const ww_db_copies_sql[];   /* schema_copies.c */
+extern const char *const ww_db_tables_sql[];     /* schema_tables.c */
+extern const char *const ww_db_views_sql[];      /* schema_views.c */
+extern const char *const ww_db_hardware_sql[];   /* schema_hardware.c */
+extern const char *const ww_db_power_sql[];      /* schema_power.c */
+extern const char *const ww_db_sweep_sql[];      /* schema_sweep.c */
+extern const char *const ww_db_sampling_sql[];   /* schema_sampling.c */
+extern const char *const ww_db_adaptive_sql[];   /* schema_adaptive.c */
+extern const char *const ww_db_timeline_sql[];   /* schema_timeline.c */
+extern const char *const ww_db_scaled_sql[];     /* schema_scaled.c */
+extern const char *const ww_db_launch_sql[];     /* schema_launch.c */
+extern const char *const ww_db_code_sql[];       /* schema_code.c */
+extern const char *const ww_db_override_sql[];   /* schema_override.c */
+extern const char *const ww_db_variant_sql[];    /* schema_variant.c */
+extern const char *const ww_db_ncu_sql[];        /* schema_ncu.c */
+extern const char *const ww_db_concurrent_sql[]; /* schema_concurrent.c */
+extern const char *const ww_db_compared_sql[];   /* schema_compared.c */
+extern const char *const ww_db_copies_sql[];     /* schema_copies.c */
+extern const char *const ww_db_sizes_sql[];      /* schema_sizes.c */
 
 /* Sectors for each warp instruction that asks for some, of rows p of pc; and how few would do. */
 #define WW_DB_PER_REQUEST                                                                                      \

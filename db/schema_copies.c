@@ -1,4 +1,4 @@
-/* Step 18: copies of a program, and launches among them. Runs without copies have no rows. */
+/* Step 19: copies of a program, and launches among them. Runs without copies have no rows. */
 #include "schema.h"
 
 const char *const ww_db_copies_sql[] = {

@@ -80,6 +80,11 @@ enum ww_code ww_db_fail(struct ww_db *db, const char *doing, struct ww_error *er
     const char *hint = "";
     if ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_FULL)
         return ww_fail(error, WW_IO, db->path, "%s: %s", doing, io_reason(db, rc));
+    if ((rc & 0xff) == SQLITE_CANTOPEN)
+        return ww_fail(error, WW_IO, db->path, "cannot be opened: %s", io_reason(db, rc));
+    if ((rc & 0xff) == SQLITE_READONLY)
+        return ww_fail(error, WW_IO, db->path,
+                       "cannot be written: this user may only read the file, or its folder");
     if ((rc & 0xff) == SQLITE_BUSY) hint = "; another program is writing to it";
     if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB) hint = "; the file is damaged";
     return ww_fail(error, code_of(rc), db->path, "%s: %s%s", doing, sqlite3_errmsg(db->sql), hint);

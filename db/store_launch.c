@@ -272,7 +272,7 @@ static enum ww_code store_launch(struct writer *w, int64_t run_id, size_t ord,
     WW_TRY(store_energy(w, id, &l->energy));
     WW_TRY(store_epochs(w, id, l));
     WW_TRY(store_points(w, id, l));
-    WW_TRY(ww_db_store_beside(w->db, id, l, w->error));
+    WW_TRY(ww_db_store_concurrent(w->db, id, l, w->error));
     WW_TRY(ww_db_store_among(w->db, id, l, w->error));
     WW_TRY(ww_db_store_timeline(w->db, d, id, l, w->error));
     return store_pcs(w, id, kernel, l);

@@ -195,3 +195,28 @@ enum ww_code ww_db_sweep_counts(struct ww_db *db, const struct ww_db_sweep *swee
     }
     return ww_select_close(&s);
 }
+
+enum ww_code ww_db_sweep_no_value(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *points,
+                                  char name[80], struct ww_error *error) {
+    struct ww_select s;
+    uint64_t most = 0, lacking = 0;
+    *points = 0;
+    name[0] = 0;
+    if (ww_select_open(&s, db,
+                       "WITH p AS (SELECT o.ord AS objective, p.ord AS point FROM sweep_point p JOIN"
+                       " sweep_objective o USING(sweep_id) LEFT JOIN sweep_value v ON v.sweep_id = p.sweep_id"
+                       " AND v.point = p.ord AND v.objective = o.ord"
+                       " WHERE p.sweep_id = ?1 AND p.feasible = 1 AND v.value IS NULL)"
+                       " SELECT objective, count(*), (SELECT count(DISTINCT point) FROM p) FROM p"
+                       " GROUP BY objective ORDER BY objective",
+                       sweep->id, error) == WW_OK)
+        while (ww_select_row(&s)) {
+            uint64_t objective = ww_select_u64(&s);
+            lacking = ww_select_u64(&s);
+            *points = ww_select_u64(&s);
+            if (lacking <= most || objective >= sweep->objective_count) continue;
+            most = lacking;
+            snprintf(name, 80, "%.79s", sweep->objective[objective].name);
+        }
+    return ww_select_close(&s);
+}

@@ -163,6 +163,10 @@ enum ww_code ww_db_sweep_effects(struct ww_db *db, const struct ww_db_sweep *swe
 /* Counts of points: stored, with a reason, and valid ones whose constraints do not hold. */
 enum ww_code ww_db_sweep_counts(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *stored,
                                 uint64_t *invalid, uint64_t *infeasible, struct ww_error *error);
+/* Counts points that hold the constraints and lack a finite value of an objective; name: of the one that most
+ * of them lack, "" if there are none. */
+enum ww_code ww_db_sweep_no_value(struct ww_db *db, const struct ww_db_sweep *sweep, uint64_t *points,
+                                  char name[80], struct ww_error *error);
 /* Causes of invalid points, of the most points first; *causes counts those without room too. */
 enum ww_code ww_db_sweep_causes(struct ww_db *db, const struct ww_db_sweep *sweep,
                                 struct ww_sweep_cause cause[WW_SWEEP_CAUSES], uint64_t *causes,

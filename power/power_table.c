@@ -81,7 +81,7 @@ static enum ww_code find_counter(const char *name, const char *where, enum ww_co
             *out = (enum ww_counter)c;
             return WW_OK;
         }
-    return ww_fail(error, WW_INPUT, where, "event \"%s\" is no counter", name);
+    return ww_fail(error, WW_INPUT, where, "event \"%s\" is not a counter", name);
 }
 
 /* An event by its name. Registers that come out of a bank are those that were read less those that the operand

@@ -15,6 +15,11 @@ struct ww_band {
     char date[16];
 };
 
+/* How the columns go together: a program with many launches weighs in the last one only. */
+#define WW_BANDS_LEGEND                                                                                        \
+    "mean error and bias of launches: each program counts once; 9 of 10: each point counts once, so that it "  \
+    "can be below the mean"
+
 /* The bands of the model called `gpu`; 0: nobody has compared its estimates with hardware. */
 size_t ww_bands_of(const char *gpu, struct ww_band band[WW_BANDS]);
 /* "below 10,000 cycles"; of microbenchmarks what they measured. */

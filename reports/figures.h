@@ -103,6 +103,8 @@ void ww_say_sweep_mode(const struct ww_explored *e, char out[80]);
 /* Says how many points of a sweep draw more than their board is built for, in one trace at least; their number.
  * With 0 nothing is written. `out`: a sentence without its full stop. */
 size_t ww_say_above(const struct ww_explored *e, char out[240]);
+/* The same of points within the constraints that lack a finite value of an objective. */
+size_t ww_say_no_value(const struct ww_explored *e, char out[240]);
 /* The unit of an objective that has one of the names that sweeps know (docs/guide/sweep.md); "": it has none.
  */
 const char *ww_objective_unit(const char *objective);

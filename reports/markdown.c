@@ -257,6 +257,11 @@ static void front(FILE *out, const struct ww_explored *e) {
     }
     if (shown < count) fprintf(out, "\nThe first %zu of them.\n", shown);
     if (ww_say_above(e, text)) fprintf(out, "\n**%s.**\n", text);
+    if (ww_say_no_value(e, text)) {
+        fputs("\n**", out);
+        put_clean(out, text);
+        fputs(".**\n", out);
+    }
     fputc('\n', out);
 }
 

@@ -53,6 +53,15 @@ const char *ww_objective_unit(const char *objective) {
     return "";
 }
 
+const char *ww_kernel_shown(const char *kernel, bool whole, char *out, size_t size) {
+    char name[WW_NAME_SHORT];
+    if (whole)
+        ww_demangle(kernel, out, size);
+    else
+        snprintf(out, size, "%s", ww_short_name(kernel, name));
+    return out;
+}
+
 size_t ww_say_above(const struct ww_explored *e, char out[240]) {
     const struct ww_explored_point *most = NULL;
     size_t above = 0, front = 0;
@@ -72,6 +81,32 @@ size_t ww_say_above(const struct ww_explored *e, char out[240]) {
              above, e->point_count, front, most->ord, ww_si(most->most_w, "W", watts),
              ww_si(most->board_w, "W", board));
     return above;
+}
+
+size_t ww_say_no_value(const struct ww_explored *e, char out[240]) {
+    size_t valid = 0, lacking = 0, most = 0, of[WW_EXPLORED_OBJECTIVES] = {0};
+    char name[100];
+    for (size_t i = 0; i < e->point_count; i++) {
+        bool lacks = false;
+        if (e->point[i].feasible != 1) continue;
+        valid++;
+        for (size_t o = 0; o < e->objective_count; o++)
+            if (!isfinite(e->point[i].objective[o])) {
+                lacks = true;
+                of[o]++;
+            }
+        lacking += lacks;
+    }
+    if (!lacking) return 0;
+    for (size_t o = 1; o < e->objective_count; o++)
+        if (of[o] > of[most]) most = o;
+    ww_clean_text(e->objective[most].name, name, sizeof name);
+    snprintf(
+        out, 240,
+        "the objective \"%s\" is NULL or not finite: %zu of %zu valid points within the constraints lack an "
+        "objective, and are in no front",
+        name, lacking, valid);
+    return lacking;
 }
 
 void ww_say_mode(const struct ww_result *r, char out[80]) {

@@ -78,19 +78,19 @@ static enum ww_code print_launches(const struct ww_result *r, const struct ww_gp
     return ww_grid_print(&g, out, error);
 }
 
-/* Launches that ran beside others: when, since the begin of their group. */
-static enum ww_code print_beside(const struct ww_result *r, FILE *out, struct ww_error *error) {
+/* Launches that ran concurrently: when, since the begin of their group. */
+static enum ww_code print_concurrent(const struct ww_result *r, FILE *out, struct ww_error *error) {
     struct ww_grid g = {.columns = 7, .left = 1u << 1};
     size_t shown = 0, all = 0;
     add_row(&g, (const char *[]){"launch", "kernel", "group", "stream", "from", "to", "of it shared"});
     for (size_t i = 0; i < r->launch_count; i++) {
         const struct ww_launch_result *l = &r->launch[i];
         char kernel[WW_NAME_SHORT], n[3][16], t[3][32];
-        all += l->beside > 0;
-        if (!l->beside || shown == LAUNCH_ROWS) continue;
+        all += l->concurrent > 0;
+        if (!l->concurrent || shown == LAUNCH_ROWS) continue;
         shown++;
         snprintf(n[0], sizeof n[0], "%u", l->index);
-        snprintf(n[1], sizeof n[1], "%u", l->beside);
+        snprintf(n[1], sizeof n[1], "%u", l->concurrent);
         snprintf(n[2], sizeof n[2], "%u", l->stream);
         add_row(&g, (const char *[]){n[0], ww_kernel_name(r, l->kernel, kernel), n[1], n[2],
                                      ww_si((double)l->start_ps / 1e12, "s", t[0]),
@@ -298,18 +298,20 @@ static enum ww_code print_bands(const char *gpu, FILE *out, struct ww_error *err
         return WW_OK;
     }
     struct ww_grid g = {.columns = 6, .left = 1u};
-    add_row(&g, (const char *[]){"of", "mean error", "bias", "9 of 10 within", "programs", "points"});
+    add_row(&g, (const char *[]){"of", "programs", "points", "mean error", "bias", "9 of 10 points within"});
     for (size_t i = 0; i < n; i++) {
         char t[5][32];
         snprintf(t[1], sizeof t[1], "%+.1f %%", 100 * band[i].bias);
         snprintf(t[3], sizeof t[3], "%u", band[i].programs);
         snprintf(t[4], sizeof t[4], "%u", band[i].launches);
-        add_row(&g, (const char *[]){ww_band_name(&band[i]), ww_percent(band[i].error, t[0]), t[1],
-                                     ww_percent(band[i].p90, t[2]), t[3], t[4]});
+        add_row(&g, (const char *[]){ww_band_name(&band[i]), t[3], t[4], ww_percent(band[i].error, t[0]), t[1],
+                                     ww_percent(band[i].p90, t[2])});
     }
     fprintf(out, "\nError against hardware: launches by size in cycles, and microbenchmarks, as of %s\n",
             band[0].date);
-    return ww_grid_print(&g, out, error);
+    WW_TRY(ww_grid_print(&g, out, error));
+    fputs("  " WW_BANDS_LEGEND "\n", out);
+    return WW_OK;
 }
 
 enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE *out, struct ww_error *error) {
@@ -321,7 +323,7 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     WW_TRY(ww_report_summary(result, run_id, false, out, error));
     print_configuration(result, out);
     WW_TRY(print_launches(result, &facts, out, error));
-    WW_TRY(print_beside(result, out, error));
+    WW_TRY(print_concurrent(result, out, error));
     WW_TRY(print_copies(result, out, error));
     WW_TRY(print_states(&sum, out, error));
     WW_TRY(print_slots(&sum, out, error));

@@ -78,11 +78,11 @@ static void print_launch(const struct ww_launch_result *sum, FILE *out) {
 }
 
 /* Launches whose times overlap: their sum is more than the run's. */
-static void print_beside(const struct ww_result *r, FILE *out) {
+static void print_concurrent(const struct ww_result *r, FILE *out) {
     uint64_t launches = 0, shared = 0;
     char a[32], b[32];
     for (size_t i = 0; i < r->launch_count; i++) {
-        launches += r->launch[i].beside > 0;
+        launches += r->launch[i].concurrent > 0;
         shared += r->launch[i].shared_ps;
     }
     if (launches)
@@ -111,7 +111,7 @@ static enum ww_code summary_text(const struct ww_result *r, int64_t run_id, FILE
     fprintf(out, "  time          %s (%s SM cycles)\n", ww_si((double)r->time_ps / 1e12, "s", a),
             ww_grouped(r->cycles, b));
     print_launch(&sum, out);
-    print_beside(r, out);
+    print_concurrent(r, out);
     print_copies(r, out);
     fprintf(out, "  instructions  %s of warps, %s of threads\n", ww_grouped(r->warp_instructions, a),
             ww_grouped(r->thread_instructions, b));

@@ -104,6 +104,7 @@ static void print_above(const struct ww_explored *e, FILE *out) {
 static enum ww_code print_front(const struct ww_explored *e, size_t count, FILE *out, struct ww_error *error) {
     struct ww_grid g = {.columns = 2 + FIGURES + boards_known(e), .left = 1u << 1};
     size_t shown = 0;
+    char text[240];
     fputs("\nPoints that no other one beats\n", out);
     for (size_t o = 0; o < e->objective_count; o++) g.columns += !is_figure(e, o);
     ww_grid_add(&g, "point");
@@ -117,6 +118,7 @@ static enum ww_code print_front(const struct ww_explored *e, size_t count, FILE 
     WW_TRY(ww_grid_print(&g, out, error));
     if (shown < count) fprintf(out, "  and %zu more\n", count - shown);
     print_above(e, out);
+    if (ww_say_no_value(e, text)) fprintf(out, "warning: %s\n", text);
     return WW_OK;
 }
 

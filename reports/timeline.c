@@ -42,9 +42,9 @@ static void begin(struct ww_jsonw *w, const char *phase, const char *name, uint6
     begin_on(w, phase, name, LAUNCHES, ps);
 }
 
-/* Launches that ran beside others are on a track of their stream. */
+/* Launches that ran concurrently are on a track of their stream. */
 static uint64_t track_of(const struct ww_launch_result *l) {
-    return l->beside ? (uint64_t)STREAMS + l->stream : LAUNCHES;
+    return l->concurrent ? (uint64_t)STREAMS + l->stream : LAUNCHES;
 }
 
 static void end(struct ww_jsonw *w) {
@@ -80,7 +80,7 @@ static void write_launch(struct ww_jsonw *w, const struct ww_result *r, const st
     ww_jsonw_u64(w, "cycles", l->cycles);
     ww_jsonw_u64(w, "warp_instructions", l->warp_instructions);
     ww_jsonw_u64(w, "ctas_per_sm", l->ctas_per_sm);
-    if (l->beside) ww_jsonw_u64(w, "stream", l->stream);
+    if (l->concurrent) ww_jsonw_u64(w, "stream", l->stream);
     ww_part_known(w, "energy_j", l->energy.known ? l->energy.total_j : -1);
     end(w);
 }
@@ -235,9 +235,9 @@ static void name_slots(struct ww_jsonw *w, const struct ww_result *r) {
 static void name_streams(struct ww_jsonw *w, const struct ww_result *r) {
     char name[48];
     for (size_t i = 0; i < r->launch_count; i++) {
-        bool seen = !r->launch[i].beside;
+        bool seen = !r->launch[i].concurrent;
         for (size_t k = 0; k < i && !seen; k++)
-            seen = r->launch[k].beside && r->launch[k].stream == r->launch[i].stream;
+            seen = r->launch[k].concurrent && r->launch[k].stream == r->launch[i].stream;
         if (seen) continue;
         snprintf(name, sizeof name, "stream %u", r->launch[i].stream);
         name_track(w, "thread_name", PROCESS, STREAMS + r->launch[i].stream, name);
@@ -369,7 +369,7 @@ static void write_program(struct ww_jsonw *w, const struct ww_result *r) {
 
 struct clock {
     uint64_t now;              /* the end of all launches before */
-    uint32_t beside;           /* the group that is under way, 0: none */
+    uint32_t concurrent;       /* the group whose launches are being written, 0: none */
     uint64_t group, group_cta; /* its begin; the time that CTAs' times are since */
 };
 
@@ -377,12 +377,12 @@ static void write_all_of(struct ww_jsonw *w, const struct ww_result *r, const st
                          const struct ww_gpu_facts *facts, struct clock *clock) {
     uint64_t overhead = ww_launch_latency_ps(l, facts), start = clock->now, ctas;
     ctas = start + overhead - l->counter[WW_C_LAUNCH_HIDDEN_PS];
-    if (l->beside && l->beside != clock->beside) {
+    if (l->concurrent && l->concurrent != clock->concurrent) {
         clock->group = start;
         clock->group_cta = ctas;
     }
-    clock->beside = l->beside;
-    if (l->beside) {
+    clock->concurrent = l->concurrent;
+    if (l->concurrent) {
         start = clock->group + l->start_ps;
         ctas = clock->group_cta;
     }

@@ -93,21 +93,42 @@ programs() { # kind variant [names to leave out]: every unit and timing test of 
     done
 }
 
-# A seed makes the inputs of the short runs the same everywhere: what fails there fails again. Without one
-# (long runs) each run tries others.
-fuzzers() { # seconds [seed]
+# Each run tries other inputs.
+fuzzers() { # seconds
     local source name corpus
     for source in tests/fuzz/fuzz_*.c; do
         name=$(basename "$source" .c)
         [ "$name" != 'fuzz_*' ] || continue
         corpus=tests/fuzz/corpus/${name#fuzz_}
         [ -d "$corpus" ] || corpus=
-        echo "once|$name|mkdir -p build/fuzz/corpus/$name && build/fuzz/tests/fuzz/$name -max_total_time=$1${2:+ -seed=$2}" \
+        echo "once|$name|mkdir -p build/fuzz/corpus/$name && build/fuzz/tests/fuzz/$name -max_total_time=$1" \
             "-timeout=20 -rss_limit_mb=2048 -verbosity=0 -artifact_prefix=build/fuzz/$name- build/fuzz/corpus/$name $corpus"
     done
 }
 
-# Warnings are errors here: of gcc in make check, of both compilers in make check-long.
+# The same targets in the sanitized build: their corpus, and mutations of it that are the same everywhere.
+replays() { # mutations
+    local source name corpus
+    for source in tests/fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        [ "$name" != 'fuzz_*' ] || continue
+        corpus=$PWD/tests/fuzz/corpus/${name#fuzz_}
+        [ -d "$corpus" ] || corpus=
+        echo "once|replay-${name#fuzz_}|mkdir -p build/san/replay/$name && cd build/san/replay/$name &&" \
+            "ASAN_OPTIONS=\$ASAN_OPTIONS:hard_rss_limit_mb=2048 $PWD/build/san/tests/replay/$name -runs=$1 -seed=1 $corpus"
+    done
+}
+
+# Warnings are errors here: those that the build kept beside its objects, and the compiler's of files that it does not make.
+built_warnings() {
+    local flags="-std=c11 -D_GNU_SOURCE -I. -fsyntax-only -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion"
+    echo "once|warnings|status=0; for f in \$(find estimator traces power db reports tests -name '*.c'" \
+        "-not -path 'tests/cuda/toolkit/*'); do o=build/obj/\${f%.c}.o;" \
+        "if [ ! \$o -nt \$f ]; then ${CC:-gcc} $flags \$f || status=1;" \
+        "elif [ -f \$o.warn ]; then cat \$o.warn; status=1; fi; done; exit \$status"
+}
+
+# The same of a compiler for all files.
 warnings() { # compilers
     local flags="-std=c11 -D_GNU_SOURCE -I. -fsyntax-only -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion"
     local compiler
@@ -136,7 +157,7 @@ documents() {
 # The longest come first, so that none of them is left alone at the end.
 short() {
     echo "counts|san-cli|$PYTHON tests/cli/run.py --program build/san/warpwatt --without '$SLOW_SAN_CLI'"
-    warnings gcc
+    built_warnings
     echo "counts|cli|$PYTHON tests/cli/run.py --program build/warpwatt"
     echo "counts|golden|$PYTHON scripts/golden.py --program build/warpwatt --check"
     local script
@@ -147,14 +168,13 @@ short() {
     programs cmocka ''
     programs once san "$SLOW_SAN"
     documents
-    fuzzers "${FUZZ_SECONDS:-2}" "${FUZZ_SEED-1}"
+    replays 10000
 }
 
 long() {
-    FUZZ_SECONDS=600
-    FUZZ_SEED=
     LIMIT=7200
     short
+    fuzzers 600
     local source name
     for name in $SLOW_SAN; do
         source=build/san/tests/unit/$name
@@ -162,7 +182,7 @@ long() {
         echo "once|san-$name|$source"
     done
     echo "counts|san-cli-slow|$PYTHON tests/cli/run.py --program build/san/warpwatt $SLOW_SAN_CLI"
-    warnings clang
+    warnings gcc clang
     programs once tsan
     for source in tests/unit/test_*.c; do
         name=$(basename "$source" .c)

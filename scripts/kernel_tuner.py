@@ -151,7 +151,7 @@ def parse(text):
     try:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        fail("\"%.200s\" is no expression of Python" % text)
+        fail("\"%.200s\" is not a Python expression" % text)
 
 
 def values(parameter):

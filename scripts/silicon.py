@@ -28,8 +28,8 @@ TABLE = os.path.join(ROOT, "reports", "silicon.csv")
 # clock that the profiler fixed, if it is not the model's: the base clocks of a PCIe A100 and of an H100 NVL are below
 # those of the SXM boards that the models describe.
 SUITES = {"gv100": ("gv100", "compute_75", "flush", None), "v100-micro": ("gv100", "compute_75", "flush-once", None),
-          "a100-micro": ("a100", "compute_80", "flush-once", "765"), "h100-micro": ("h100_nvl", "compute_90", "keep", "1080"),
-          "h100-apps": ("h100_nvl", "compute_90", "keep", "1080")}
+          "a100-micro": ("a100", "compute_80", "flush-once", "765"), "h100-micro": ("h100_nvl", "compute_90", "flush-sm", "1080"),
+          "h100-apps": ("h100_nvl", "compute_90", "flush-sm", "1080")}
 SECTOR_BYTES = 32
 
 
@@ -178,7 +178,7 @@ def parse(argv):
     p.add_argument("--code", choices=("sass", "ptx", "auto"), help="option of trace record (default: none is given)")
     p.add_argument("--only", metavar="NAMES", help="programs of the list, separated by commas")
     p.add_argument("--launches", metavar="N", type=int, help="the first N launches of each program only")
-    p.add_argument("--cache-control", choices=("flush", "flush-once", "keep"),
+    p.add_argument("--cache-control", choices=("flush", "flush-once", "flush-sm", "keep"),
                    help="caches before each launch, as option of run (default: as the suite was measured)")
     p.add_argument("--clock-control", metavar="CLOCK", help="option of run: base, boost or MHz (default: as the suite was measured)")
     p.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="option of run (may be repeated)")

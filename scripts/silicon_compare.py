@@ -29,7 +29,7 @@ def number(text, where):
     except ValueError:
         raise BadTable("%s: a number was expected, not '%s'" % (where, text)) from None
     if not math.isfinite(value) or value < 0:
-        raise BadTable("%s: '%s' is no count" % (where, text))
+        raise BadTable("%s: '%s' is not a count" % (where, text))
     return value
 
 
@@ -51,7 +51,7 @@ def read_measured(path):
                 raise BadTable("%s:%d: launch, hw_cycles and hw_warp_instructions are needed" % (path, line))
             key = (text["app"], int(row["launch"]))
             if key in rows:
-                raise BadTable("%s:%d: %s launch %d is there twice" % ((path, line) + key))
+                raise BadTable("%s:%d: %s launch %d appears twice" % ((path, line) + key))
             rows[key] = row
     if not rows:
         raise BadTable("%s: no rows" % path)

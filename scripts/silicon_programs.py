@@ -199,7 +199,7 @@ def read_programs(path):
         names = [entry["name"] for entry in found]
         twice = [name for at, name in enumerate(names) if name in names[:at]]
         if twice:
-            raise ValueError("%s is there twice" % twice[0])
+            raise ValueError("%s appears twice" % twice[0])
         return [Program(**entry) for entry in found]
     except (ValueError, RecursionError) as e:
         raise Failure("%s: no list of programs (%s)" % (path, e)) from None

@@ -10,6 +10,7 @@
 #define WW_TRACES_MBARRIER_H
 
 #include "trace.h"
+#include <stdio.h>
 
 #define WW_MBARRIER 255u /* ww_inst.barrier */
 
@@ -51,6 +52,16 @@ static inline struct ww_mbarrier_step ww_mbarrier_own(const struct ww_access *a)
     struct ww_mbarrier_step s = ww_mbarrier_unpack(a->base);
     if (s.kind == WW_MBARRIER_WAIT && !s.rank) s.others = (uint16_t)a->stride;
     return s;
+}
+
+/* For errors: what a phase that nobody ends still lacks. */
+static inline void ww_mbarrier_say(char *text, size_t size, uint32_t rank, uint32_t offset, uint64_t pending,
+                                   uint64_t expected, int64_t bytes) {
+    snprintf(
+        text, size,
+        "; the last wait that failed was at the mbarrier at 0x%x of CTA %u of its cluster, which lacks %llu "
+        "of %llu arrivals and %lld bytes",
+        offset, rank, (unsigned long long)pending, (unsigned long long)expected, (long long)bytes);
 }
 
 /* What an instruction did at mbarriers. */

@@ -61,6 +61,16 @@ static const char *check_dims(const struct ww_tensor_map *m) {
     return NULL;
 }
 
+/* The last byte of the tensor has an address of 64 bits. */
+static const char *check_extent(const struct ww_tensor_map *m) {
+    uint64_t end, rest;
+    bool over = __builtin_add_overflow(m->global, m->dim[0] * ww_tensor_element(m->type), &end);
+    for (unsigned n = 1; n < m->rank; n++)
+        over = over || __builtin_mul_overflow(m->dim[n] - 1, m->stride[n], &rest) ||
+               __builtin_add_overflow(end, rest, &end);
+    return over ? "the tensor ends behind the address space" : NULL;
+}
+
 static const char *check_tile(const struct ww_tensor_map *m) {
     for (unsigned n = 0; n < m->rank; n++)
         if (m->box[n] < 1 || m->box[n] > 256) return "a box has 1 to 256 elements in each dimension";
@@ -83,6 +93,7 @@ static const char *check_pixels(const struct ww_tensor_map *m) {
 const char *ww_tensor_map_check(const struct ww_tensor_map *m) {
     const char *why = check_kind(m);
     if (!why) why = check_dims(m);
+    if (!why) why = check_extent(m);
     if (!why) why = m->im2col ? check_pixels(m) : check_tile(m);
     if (why) return why;
     uint64_t row = (uint64_t)ww_tensor_row_elements(m) * ww_tensor_element(m->type);

@@ -41,7 +41,9 @@ WW_API enum ww_code ww_db_load_sweep(struct ww_db *db, int64_t sweep_id, struct 
 WW_API void ww_explored_free(struct ww_explored *sweep);
 enum ww_format { WW_FORMAT_TABLE, WW_FORMAT_CSV, WW_FORMAT_JSON };
 /* Runs one read-only SQL statement and prints its rows. Each binding is a value for the parameter of its place,
- * or ":name=value". Errors: WW_DB (the SQL), WW_USAGE (a parameter without a value, a value without one). */
+ * or ":name=value": a number if it looks like a JSON number, text otherwise, and what stands in single quotes
+ * is text without them; a NULL pointer is SQL's NULL. Errors: WW_DB (the SQL), WW_USAGE (a parameter without a
+ * value, a value without one). */
 WW_API enum ww_code ww_db_query(struct ww_db *db, const char *sql, const char *const *bindings, size_t count,
                                 enum ww_format format, FILE *out, struct ww_error *error);
 /* The same with a named query, whose parameters may be left out; :run and :base must be a stored run's number,

@@ -64,6 +64,10 @@ WW_API enum ww_code ww_report_source(const struct ww_result *result, size_t most
 WW_API enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, const struct ww_result *b,
                                       int64_t b_id, bool json, FILE *out, struct ww_error *error);
 
+/* A kernel's name as reports show it: demangled, and shortened to what tells it from others unless `whole`. Cut
+ * to `size` bytes. A name that is not mangled stays as it is. Returns `out`. */
+WW_API const char *ww_kernel_shown(const char *kernel, bool whole, char *out, size_t size);
+
 /* Launches with measured and estimated cycles, from tables as scripts/silicon.py --csv prints them
  * (docs/studies/silicon.md). Errors: WW_INPUT with file and line, WW_IO, WW_NOMEM. */
 struct ww_points;

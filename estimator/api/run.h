@@ -30,7 +30,8 @@ struct ww_run_options {
     const char *cache_control; /* before each launch: "flush": L2 and TLBs are written back and invalidated, as
                                 * profilers do, and each launch stands alone; "flush-once": the same, but a
                                 * kernel's first launch finds its code in DRAM; "keep" (NULL): as the one before
-                                * left them. Caches of SMs are empty in any case */
+                                * left them; "flush-sm": as "keep", but each launch stands alone, and its code
+                                * is in the L2 at best. Data caches of SMs are empty in any case */
     const char
         *clock_control; /* by what the GPU's clocks were set (ww_gpu_clock_control), for the record; or NULL */
     uint64_t seed;

@@ -83,6 +83,10 @@ struct ww_sweep_summary {
     double compared;
     bool small;        /* best: variants are so few that all are replayed without screening */
     char made_by[300]; /* of a program: what kind of code is recorded, and what makes it; else "" */
+    /* Points that hold the constraints but lack a finite value of an objective, so that no front has them; the
+     * objective that most of them lack. */
+    uint64_t no_value;
+    char no_value_objective[80];
 };
 /* Replays every trace on every point that the strategy picks, stores each point when it is done, and goes on
  * where an earlier call of the same sweep was interrupted. A point that cannot be is stored with its reason.

@@ -1,5 +1,6 @@
 /* The known word nearest to one that is not known, for "did you mean" in error texts. */
 #include "nearest.h"
+#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
@@ -32,8 +33,19 @@ void ww_nearest_init(struct ww_nearest *n, const char *word) {
     *n = (struct ww_nearest){.word = word, .distance = UINT_MAX};
 }
 
+/* Small letters; of a longer word the beginning. */
+static void fold(const char *word, char out[WORD_MAX + 1]) {
+    size_t i = 0;
+    for (; i < WORD_MAX && word[i]; i++) out[i] = (char)tolower((unsigned char)word[i]);
+    out[i] = 0;
+}
+
+/* V100 is v100, and not a100, which is one letter away, too. */
 void ww_nearest_offer(struct ww_nearest *n, const char *candidate) {
-    unsigned d = ww_edit_distance(n->word, candidate);
+    char word[WORD_MAX + 1], other[WORD_MAX + 1];
+    fold(n->word, word);
+    fold(candidate, other);
+    unsigned d = ww_edit_distance(word, other);
     if (d < n->distance) {
         n->distance = d;
         n->best = candidate;

@@ -218,7 +218,7 @@ enum ww_code ww_outfile_resolve(const char *path, enum ww_outfile_kind kind, cha
     *target = NULL;
     if (strcmp(path, "-") == 0 || !*path)
         return ww_fail(error, WW_USAGE, *path ? path : "the output file",
-                       *path ? "is no file name; expected one (/dev/stdout is standard output)"
+                       *path ? "is not a file name; expected one (/dev/stdout is standard output)"
                              : "the name is empty; expected a file name");
     int fd = descriptor_of(path);
     if (fd >= 0) return check_descriptor(path, fd, error);
@@ -319,6 +319,8 @@ enum ww_code ww_outfile_close(struct ww_outfile *f, enum ww_code code, struct ww
     if (code == WW_OK && !bad && f->temp.path && rename(f->temp.path, f->target) != 0) bad = true;
     if (code == WW_OK && bad)
         code = ww_fail(error, WW_IO, f->path, "cannot be written: %s", strerror(errno ? errno : EIO));
+    else if (code == WW_IO && error && !error->where[0]) /* of a printer, which knows the stream alone */
+        ww_error_within(error, f->path);
     if (!f->target && f->fd >= 0) close(f->fd);
     if (code == WW_OK)
         ww_temp_kept(&f->temp);

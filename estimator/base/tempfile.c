@@ -138,8 +138,9 @@ static bool make_one(struct ww_temp *t, bool folder, bool lock) {
         if (folder && errno == ENOENT) errno = EEXIST; /* taken away before it was locked */
         return false;
     }
-    if (!lock || flock(t->fd, LOCK_EX | LOCK_NB) != 0) lock = false;
-    if (!lock || still_there(t->fd, AT_FDCWD, t->path)) return true;
+    bool locked = lock && flock(t->fd, LOCK_EX | LOCK_NB) == 0;
+    bool taken = lock && !locked && errno == EWOULDBLOCK; /* by a process that is taking it away */
+    if (!taken && (!locked || still_there(t->fd, AT_FDCWD, t->path))) return true;
     close(t->fd);
     t->fd = -1;
     errno = EEXIST;

@@ -130,8 +130,8 @@ static void explain_empty(const char *named) {
     static const struct {
         const char *query, *why;
     } empty[] = {
-        {"front", "no point of the sweep is valid, computed and within its constraints"},
-        {"best", "no point of the sweep is valid, computed and within its constraints"},
+        {"front", "no point of the sweep is valid, computed, within its constraints, and has all objectives"},
+        {"best", "no point of the sweep is valid, computed, and within its constraints"},
         {"sensitivity",
          "the sweep's valid points are too few to tell its parameters apart, or it is not complete"},
     };

@@ -211,8 +211,8 @@ static const struct cmd_option correlate_options[] = {
     {"workload", 'w', "WORKLOAD", "only this workload or trace", CMD_REPEAT},
     {"trace", 't', "FILE", "the trace whose launches were measured, whatever the measurement calls it", 0},
     {"cache-control", 0, "CACHES",
-     "before each launch: keep (default), flush as ncu does by default, or flush-once if ncu needs one pass "
-     "only",
+     "before each launch: keep (default), flush as ncu does by default, flush-once if ncu needs one pass "
+     "only, or flush-sm if that leaves the L2 as it was",
      0},
     {"clock-control", 0, "CLOCK",
      "SM and L2 clock: base (ncu's default), boost, or MHz of the SMs (default: the model's)", 0},

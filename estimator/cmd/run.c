@@ -207,8 +207,10 @@ static const struct cmd_option run_options[] = {
      "sampled above 50 million warp instructions (default)",
      0},
     {"cache-control", 0, "STATE",
-     "L2 and TLBs at the start of a launch: keep (what the launch before and copies left; default), flush "
-     "(empty, as under profilers) or flush-once (as under a profiler that runs each launch once)",
+     "caches at the start of a launch: keep (L2 and TLBs as the launch before and copies left them; default), "
+     "flush (empty, as under profilers), flush-once (as under a profiler that runs each launch once) or "
+     "flush-sm "
+     "(of caches that keep something only the L2 and TLBs, as under a profiler on Hopper)",
      0},
     {"clock-control", 0, "CLOCK",
      "SM and L2 clock: base, boost, MHz of the SMs, or limit: as fast as the board's power limit allows, by "

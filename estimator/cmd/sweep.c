@@ -89,6 +89,7 @@ static enum ww_code print_json(const struct ww_sweep_summary *s, struct ww_error
     ww_jsonw_u64(&w, "stored", s->stored);
     ww_jsonw_u64(&w, "invalid", s->invalid);
     ww_jsonw_u64(&w, "outside_constraints", s->infeasible);
+    ww_jsonw_u64(&w, "without_objective", s->no_value);
     ww_jsonw_u64(&w, "replays_computed", s->computed);
     ww_jsonw_u64(&w, "replays_taken", s->reused);
     ww_jsonw_open(&w, "causes", '[');
@@ -115,7 +116,19 @@ static enum ww_code check_valid(const struct ww_sweep_options *o, const struct w
                                 struct ww_error *error) {
     if (o->shard || s->budget > 0 || !s->points || s->invalid < s->points) return WW_OK;
     if (quiet && s->together[0]) fprintf(stderr, TOGETHER "%s\n", s->together);
-    return ww_fail(error, WW_INPUT, o->space, "no point of the space can be: %s", s->cause[0].reason);
+    return ww_fail(error, WW_INPUT, o->space, "no point of the space is valid: %s", s->cause[0].reason);
+}
+
+/* Such points are stored and valid, and yet no front has them: said also where nothing else is. */
+static void warn_no_value(const struct ww_sweep_summary *s) {
+    uint64_t valid = s->stored - s->invalid - s->infeasible;
+    if (!s->no_value) return;
+    fputs("warpwatt: warning: the objective \"", stderr);
+    ww_put_text(stderr, s->no_value_objective);
+    fprintf(stderr,
+            "\" is NULL or not finite: %" PRIu64 " of %" PRIu64
+            " valid points within the constraints lack an objective, and are in no front\n",
+            s->no_value, valid);
 }
 
 static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *o, struct ww_error *error) {
@@ -130,6 +143,7 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
                        "interrupted; %" PRIu64 " of %" PRIu64 " points are stored, the same command goes on",
                        summary.stored, summary.points);
     if (summary.warning) fprintf(stderr, "warpwatt: warning: %s\n", summary.warning);
+    if (code == WW_OK) warn_no_value(&summary);
     if (code == WW_OK && ww_cmd_has(line, "json"))
         WW_TRY(print_json(&summary, error));
     else if (code == WW_OK && !ww_cmd_has(line, "quiet"))

@@ -18,12 +18,21 @@ struct trace_job {
     pid_t child;
     int report, signals, status;
     struct ww_buf pending; /* of the pipe */
-    long begun[TRACE_PROCESSES_MAX];
-    unsigned begun_count, done_count, left; /* left: files of processes that did not end by exit() */
-    bool had_old;                           /* a file of the trace's name was there before */
+    struct trace_process {
+        long pid;
+        bool reported; /* how its recording ended */
+    } begun[TRACE_PROCESSES_MAX];
+    unsigned begun_count, done_count;
+    unsigned left;          /* files of processes that did not end by exit() */
+    unsigned lost, running; /* processes that ended without a report; that have not ended */
+    bool open;              /* processes that the program started have not ended */
+    bool had_old;           /* a file of the trace's name was there before */
     enum ww_code failed;
     unsigned long long launches, recorded, warps, threads, bytes;
 };
+
+/* How many processes have a trace that is whole, where each has its own (%p); else 0. */
+unsigned ww_trace_count(const struct trace_job *j);
 
 /* What went wrong with the recording of a program that has ended, if something did; says on stderr what else is
  * worth knowing. Errors: WW_EXEC, WW_UNSUPPORTED (no CUDA was used), what the runtime reported. */

@@ -2,7 +2,7 @@
  * reports, and cleans up after a program that did not end well.
  *
  * The runtime writes lines to a pipe: "begin PID" when a process has made a device, then "done LAUNCHES
- * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES" or "failed CODE" at its exit. */
+ * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES PID" or "failed CODE PID" at its exit. */
 #include "../warpwatt.h"
 #include "trace_program.h"
 #include "../base/outfile.h"
@@ -169,18 +169,30 @@ static enum ww_code start(struct trace_job *j, const struct elf_look *look, stru
 
 /* ---- while it runs ---- */
 
+static void note_report(struct trace_job *j, long pid) {
+    for (unsigned n = j->begun_count; n > 0; n--) {
+        if (j->begun[n - 1].pid != pid) continue;
+        j->begun[n - 1].reported = true;
+        return;
+    }
+}
+
 static void take_line(struct trace_job *j, const char *text) {
     unsigned long long v[5];
     long pid;
     int code;
     if (sscanf(text, "begin %ld", &pid) == 1) {
-        if (j->begun_count < TRACE_PROCESSES_MAX) j->begun[j->begun_count++] = pid;
-    } else if (sscanf(text, "done %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4]) == 5) {
+        if (j->begun_count < TRACE_PROCESSES_MAX)
+            j->begun[j->begun_count++] = (struct trace_process){.pid = pid};
+    } else if (sscanf(text, "done %llu %llu %llu %llu %llu %ld", &v[0], &v[1], &v[2], &v[3], &v[4], &pid) ==
+               6) {
+        note_report(j, pid);
         j->done_count++;
         if (!j->out || !ww_pidpath_is(j->out)) /* the one that ends last; else all together */
             j->launches = j->recorded = j->warps = j->threads = j->bytes = 0;
         j->launches += v[0], j->recorded += v[1], j->warps += v[2], j->threads += v[3], j->bytes += v[4];
-    } else if (sscanf(text, "failed %d", &code) == 1 && code > 0 && code < WW_CODE_COUNT) {
+    } else if (sscanf(text, "failed %d %ld", &code, &pid) == 2 && code > 0 && code < WW_CODE_COUNT) {
+        note_report(j, pid);
         j->failed = (enum ww_code)code;
     }
 }
@@ -230,7 +242,8 @@ static void wait_for(struct trace_job *j) {
     if (j->out_each) wait_for_children(j, f);
     /* What is left in the pipe; other processes may keep it open. */
     for (f[0].revents = 0; f[0].fd >= 0 && poll(f, 1, 0) > 0;)
-        if (!read_report(j)) break;
+        if (!read_report(j)) f[0].fd = -1;
+    j->open = f[0].fd >= 0;
     close(j->report);
     close(j->signals);
 }
@@ -244,22 +257,45 @@ static unsigned remove_of(const char *target, long pid) {
     return removed;
 }
 
-/* Files that processes left which did not end by exit(); those that still run write theirs. */
-static unsigned remove_left(const struct trace_job *j) {
-    unsigned removed = 0;
-    for (unsigned n = 0; j->target && n < j->begun_count; n++) {
-        bool runs = kill((pid_t)j->begun[n], 0) == 0 || errno == EPERM;
-        if (!runs) removed += remove_of(j->target, j->begun[n]);
+/* A process that has ended stays until its parent has asked how. */
+static bool runs(long pid) {
+    char path[40], text[400];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f) fclose(f);
+    text[n] = 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] && name_end[2] != 'Z' && name_end[2] != 'X';
+}
+
+/* Counts processes that did not end by exit(), and removes their files; those that still run write theirs. */
+static void look_at_processes(struct trace_job *j) {
+    for (unsigned n = 0; n < j->begun_count; n++) {
+        const struct trace_process *p = &j->begun[n];
+        bool running = runs(p->pid);
+        j->running += running && !p->reported;
+        j->lost += !running && !p->reported;
+        if (j->target && !running) j->left += remove_of(j->target, p->pid);
     }
-    return removed;
 }
 
 /* The trace of a process that has been recorded, or NULL; free() it. */
 static char *trace_of(const struct trace_job *j, unsigned process) {
-    char *own = ww_pidpath(j->out, j->begun[process]);
+    char *own = ww_pidpath(j->out, j->begun[process].pid);
     if (own && access(own, F_OK) == 0) return own;
     free(own);
     return NULL;
+}
+
+unsigned ww_trace_count(const struct trace_job *j) {
+    unsigned whole = 0;
+    for (unsigned n = 0; j->out && ww_pidpath_is(j->out) && n < j->begun_count; n++) {
+        char *own = trace_of(j, n);
+        whole += own != NULL;
+        free(own);
+    }
+    return whole;
 }
 
 static void print_json_traces(const struct trace_job *j, struct ww_jsonw *w) {
@@ -273,7 +309,7 @@ static void print_json_traces(const struct trace_job *j, struct ww_jsonw *w) {
 }
 
 static void print_traces(const struct trace_job *j) {
-    for (unsigned n = 0; n < j->begun_count; n++) {
+    for (unsigned n = 0; j->out && ww_pidpath_is(j->out) && n < j->begun_count; n++) {
         char *own = trace_of(j, n);
         if (own) {
             ww_put_text(stderr, own);
@@ -290,6 +326,7 @@ static enum ww_code print_json(const struct trace_job *j, double seconds, struct
     ww_jsonw_str(&w, "program", j->path);
     ww_jsonw_str(&w, "trace", j->bytes ? j->out : NULL);
     if (j->out && ww_pidpath_is(j->out)) print_json_traces(j, &w);
+    if (j->begun_count > 1) ww_jsonw_u64(&w, "processes_lost", j->lost);
     ww_jsonw_u64(&w, "launches", j->launches);
     ww_jsonw_u64(&w, "recorded_launches", j->recorded);
     ww_jsonw_u64(&w, "warp_instructions", j->warps);
@@ -309,7 +346,8 @@ static enum ww_code print_json(const struct trace_job *j, double seconds, struct
 static void print_counts(const struct trace_job *j) {
     fprintf(stderr, ": %llu launch%s, ", j->launches, ww_plural(j->launches, "es"));
     if (j->launches && !j->recorded) {
-        fputs("none recorded\n", stderr);
+        bool asked = j->out || ww_cmd_has(j->line, "no-record");
+        fputs(asked ? "none recorded\n" : "none recorded: no -o FILE was given\n", stderr);
         return;
     }
     if (j->recorded < j->launches) fprintf(stderr, "%llu recorded: ", j->recorded);
@@ -348,18 +386,21 @@ static void print_text(const struct trace_job *j) {
     if (!j->bytes || !j->warps) return;
     char each[32];
     ww_three_digits((double)j->bytes / (double)j->warps, each);
-    ww_put_text(stderr, j->out);
-    fprintf(stderr, ": %llu launch%s, %llu bytes, %s for each warp instruction\n", j->recorded,
+    if (ww_pidpath_is(j->out))
+        print_traces(j);
+    else
+        ww_put_text(stderr, j->out), fputs(": ", stderr);
+    fprintf(stderr, "%llu launch%s, %llu bytes, %s for each warp instruction\n", j->recorded,
             ww_plural(j->recorded, "es"), j->bytes, each);
-    if (ww_pidpath_is(j->out)) print_traces(j);
 }
 
 static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error *error) {
     int own = WIFEXITED(j->status) ? WEXITSTATUS(j->status) : 128 + WTERMSIG(j->status);
     struct ww_error mine = {0};
     *j->line->program_status = own;
-    j->left = remove_left(j);
+    look_at_processes(j);
     enum ww_code code = ww_trace_judge(j, &mine);
+    if (code != WW_OK && !ww_cmd_has(j->line, "quiet") && !ww_cmd_has(j->line, "json")) print_traces(j);
     if (code != WW_OK && own != 0) { /* the program's own status is what counts, and it has spoken */
         fprintf(stderr, "warpwatt: %s: %s\n", ww_shown(mine.where), ww_shown(mine.text));
         return WW_OK;
@@ -447,9 +488,23 @@ static enum ww_code name_each(struct trace_job *j, struct ww_error *error) {
     return WW_OK;
 }
 
+/* A program may compute for long before it makes a CUDA call: whether the trace can be written is tried before.
+ */
+static enum ww_code try_out(const struct trace_job *j, struct ww_error *error) {
+    struct ww_temp temp = WW_TEMP_NONE;
+    if (!j->target)
+        return access(j->out, W_OK) == 0
+                   ? WW_OK
+                   : ww_fail(error, WW_IO, j->out, "cannot be written: %s", strerror(errno));
+    enum ww_code code = ww_temp_beside(j->target, &temp, error);
+    ww_temp_remove(&temp);
+    return code;
+}
+
 static enum ww_code record_into(struct trace_job *j, struct ww_error *error) {
     if (ww_cmd_has(j->line, "follow-children")) WW_TRY(name_each(j, error));
     if (j->out) WW_TRY(ww_outfile_resolve(j->out, WW_OUTFILE_TRACE, &j->target, error));
+    if (j->out && !ww_cmd_has(j->line, "no-record")) WW_TRY(try_out(j, error));
     j->had_old = j->target && access(j->target, F_OK) == 0;
     return record_program(j, error);
 }

@@ -281,6 +281,7 @@ static void take_table(struct load *l) {
 
 static enum ww_code load_all(struct load *l, const char *name, const char *const *overrides, size_t count) {
     char path[WW_PATH_MAX];
+    if (!name) return ww_fail(l->error, WW_USAGE, "", "no GPU was named; expected a name or a path");
     WW_TRY(locate(name, NULL, path, l->error));
     ww_param_defaults(ww_gpu_rows, ROW_COUNT, &l->gpu->spec);
     WW_TRY(load_file(l, path));

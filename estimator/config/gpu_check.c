@@ -131,8 +131,8 @@ static enum ww_code cache_rules(const struct check *c, const char *key, uint64_t
     RULE(c, line / sector <= 32, key, "lines of %u bytes have more than 32 sectors of %u bytes", line, sector);
     uint64_t set = (uint64_t)line * ways;
     RULE(c, bytes >= set && bytes % set == 0, key,
-         "%llu bytes are no whole number of sets of %u ways of %u-byte lines", (unsigned long long)bytes, ways,
-         line);
+         "%llu bytes are not a whole number of sets of %u ways of %u-byte lines", (unsigned long long)bytes,
+         ways, line);
     return WW_OK;
 }
 
@@ -227,7 +227,7 @@ static enum ww_code index_rules(const struct check *c, const char *key, const ch
                                 uint32_t sets) {
     uint64_t mask[WW_MASKS_MAX];
     int count = ww_mask_list(text, mask);
-    RULE(c, count >= 0 && count <= 16, key, "\"%s\" is no list of at most 16 numbers between commas", text);
+    RULE(c, count >= 0 && count <= 16, key, "\"%s\" is not a list of at most 16 numbers between commas", text);
     RULE(c, (sets >> count) << count == sets && sets >> count, key, "%d masks do not divide %u sets", count,
          sets);
     for (int i = 0; i < count; i++)
@@ -280,7 +280,7 @@ static enum ww_code tlb_rules(const struct check *c) {
 
 static enum ww_code dram_rules(const struct check *c) {
     const struct ww_gpu_spec *s = c->s;
-    RULE(c, s->l2_slices % s->dram_channels == 0, "l2.slices", "%u is no multiple of dram.channels = %u",
+    RULE(c, s->l2_slices % s->dram_channels == 0, "l2.slices", "%u is not a multiple of dram.channels = %u",
          s->l2_slices, s->dram_channels);
     RULE(c, s->dram_bank_groups <= s->dram_banks, "dram.bank_groups", "%u groups of dram.banks = %u banks",
          s->dram_bank_groups, s->dram_banks);
@@ -293,7 +293,7 @@ static enum ww_code dram_rules(const struct check *c) {
          "wider bus moves no more; lower dram.burst and dram.tccd, or raise dram.channels",
          s->dram_burst, burst_bytes, s->l2_sector);
     RULE(c, s->dram_burst % s->dram_data_rate == 0, "dram.burst",
-         "%u transfers are no whole number of command-clock cycles at dram.data_rate = %u", s->dram_burst,
+         "%u transfers are not a whole number of command-clock cycles at dram.data_rate = %u", s->dram_burst,
          s->dram_data_rate);
     RULE(c, s->dram_tccd >= s->dram_burst / s->dram_data_rate, "dram.tccd",
          "%u is less than a burst takes on the data bus: %u cycles", s->dram_tccd,

@@ -56,7 +56,7 @@ static enum ww_code refuse_twins_here(const cJSON *node, const char *where, stru
     enum ww_code code = WW_OK;
     for (i = 1; i < n && code == WW_OK; i++)
         if (strcmp(all[i - 1]->string, all[i]->string) == 0)
-            code = ww_fail(error, WW_INPUT, where, "key \"%.80s\" stands twice in one object", all[i]->string);
+            code = ww_fail(error, WW_INPUT, where, "key \"%.80s\" appears twice in one object", all[i]->string);
     free(all);
     return code;
 }

@@ -29,8 +29,9 @@ struct ww_measured_point {
     const char *workload;   /* a built-in workload, or the path of a trace that ends in .wwt */
     const char *parameters; /* words "key=value" */
     uint64_t seed;
-    uint32_t launch;    /* WW_ALL_LAUNCHES: of all together */
-    const char *kernel; /* "" if not known */
+    uint32_t launch;            /* WW_ALL_LAUNCHES: of all together */
+    const char *kernel;         /* "" if not known */
+    uint32_t grid[3], block[3]; /* of the launch, as a profiler told; 0 if not known */
     enum ww_metric metric;
     double value, low, high; /* s, SM cycles, W or J; low and high: quartiles, or the value */
     uint64_t count;          /* repetitions, 0 if not known */

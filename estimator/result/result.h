@@ -168,8 +168,9 @@ struct ww_launch_result {
     uint64_t *epoch_counter; /* epoch_count x WW_EPOCH_COUNTERS; NULL: the run kept no timeline */
     struct ww_cta_span *cta; /* the first CTAs of a run that kept a timeline, in the order of their dispatch */
     size_t cta_count;
-    /* Of launches that ran beside others; all 0 of one that ran alone. */
-    uint32_t beside;        /* number of the group of launches, from 1; those of a group follow one another */
+    /* Of launches that ran concurrently; all 0 of one that ran alone. */
+    uint32_t concurrent;    /* number of the group of concurrent launches, from 1; those of a group follow one
+                               another */
     uint32_t stream;        /* of the trace */
     uint64_t start_ps;      /* since the group's begin; its time begins there */
     uint64_t shared_ps;     /* of its time, what is counted as others' that ran in it */

@@ -52,6 +52,13 @@ const char *ww_run_mode_at(size_t i) {
     return i < MODES ? modes[i].name : NULL;
 }
 
+static bool is_cache_control(const char *named) {
+    static const char *const state[] = {"keep", "flush", "flush-once", "flush-sm"};
+    for (size_t i = 0; named && i < sizeof state / sizeof *state; i++)
+        if (strcmp(named, state[i]) == 0) return true;
+    return !named;
+}
+
 static enum ww_code check_options(const struct ww_run_options *o, struct ww_error *error) {
     if (!o->gpu || !o->trace_path) return ww_fail(error, WW_USAGE, NULL, "a run needs a GPU and a trace");
     if (!find_mode(o->mode))
@@ -65,10 +72,9 @@ static enum ww_code check_options(const struct ww_run_options *o, struct ww_erro
     if (o->confidence != 0 && !(o->confidence >= 0.5 && o->confidence <= 0.9999))
         return ww_fail(error, WW_USAGE, "--confidence", "%g: expected 0.5 to 0.9999 (50 to 99.99 percent)",
                        o->confidence);
-    if (o->cache_control && strcmp(o->cache_control, "keep") != 0 && strcmp(o->cache_control, "flush") != 0 &&
-        strcmp(o->cache_control, "flush-once") != 0)
-        return ww_fail(error, WW_USAGE, "--cache-control", "\"%.40s\": expected keep, flush or flush-once",
-                       o->cache_control);
+    if (!is_cache_control(o->cache_control))
+        return ww_fail(error, WW_USAGE, "--cache-control",
+                       "\"%.40s\": expected keep, flush, flush-once or flush-sm", o->cache_control);
     return WW_OK;
 }
 
@@ -106,6 +112,7 @@ struct ww_engine_options ww_run_engine_options(const struct run *r) {
                                       .segments = r->power != NULL,
                                       .flush = r->flush,
                                       .one_pass = r->one_pass,
+                                      .flush_sm = r->flush_sm,
                                       .progress = o->progress ? ww_run_progress : NULL,
                                       .progress_context = (void *)(uintptr_t)r};
 }
@@ -139,9 +146,9 @@ static const char *copy(struct run *r, const char *s) {
 /* What the state before each launch was asked to be, where it is not the default. */
 static void describe_control(struct run *r) {
     struct ww_result *result = r->result;
-    if (r->flush)
+    if (r->flush || r->flush_sm)
         result->mechanism[result->mechanism_count++] =
-            (struct ww_setting){"cache_control", r->one_pass ? "flush-once" : "flush"};
+            (struct ww_setting){"cache_control", r->options->cache_control};
     if (r->options->clock_control)
         result->mechanism[result->mechanism_count++] =
             (struct ww_setting){"clock_control", copy(r, r->options->clock_control)};
@@ -340,8 +347,8 @@ static enum ww_code replay_group(struct run *r, size_t first, size_t count, stru
         r->current += in->warp_instructions;
         r->current_cost.cost += r->cost[r->result->launch_count + i].cost;
     }
-    WW_TRY(ww_engine_beside(r->engine, r->trace, first, count, r->arena, launch, error));
-    WW_TRY(ww_run_timeline_beside(r, &r->ctas, launch, count, error));
+    WW_TRY(ww_engine_concurrent(r->engine, r->trace, first, count, r->arena, launch, error));
+    WW_TRY(ww_run_timeline_concurrent(r, &r->ctas, launch, count, error));
     for (size_t i = 0; i < count; i++) {
         WW_TRY(compare_counts(r, first + i, &launch[i], error));
         WW_TRY(add_energy(r, &launch[i], error));
@@ -356,11 +363,11 @@ static enum ww_code replay_group(struct run *r, size_t first, size_t count, stru
 }
 
 static enum ww_code replay_range(struct run *r, uint64_t first, uint64_t last, struct ww_error *error) {
-    bool beside = !r->options->serialize && r->options->gpu->spec.launch_resident_grids > 1 &&
-                  ww_engine_side_by_side(r->engine);
+    bool concurrent = !r->options->serialize && r->options->gpu->spec.launch_resident_grids > 1 &&
+                      ww_engine_side_by_side(r->engine);
     size_t count = 1;
     for (uint64_t k = first; k <= last; k += count) {
-        if (beside) WW_TRY(ww_run_group(r->trace, k, last, &count, error));
+        if (concurrent) WW_TRY(ww_run_group(r->trace, k, last, &count, error));
         if (count > 1)
             WW_TRY(replay_group(r, k, count, error));
         else
@@ -427,6 +434,7 @@ static enum ww_code open_with(const struct ww_run_options *options, const struct
     WW_TRY(check_options(options, error));
     r->one_pass = options->cache_control && strcmp(options->cache_control, "flush-once") == 0;
     r->flush = r->one_pass || (options->cache_control && strcmp(options->cache_control, "flush") == 0);
+    r->flush_sm = options->cache_control && strcmp(options->cache_control, "flush-sm") == 0;
     WW_TRY(new_result(r, error));
     enum ww_code code = open_all(r, error);
     if (code == WW_OK) code = describe(r, error);

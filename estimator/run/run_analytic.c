@@ -11,6 +11,7 @@
 #include "../fast/profile_file.h"
 #include "run_int.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t whole(double v) {
@@ -200,9 +201,12 @@ enum ww_code ww_run_analytic(struct run *r, struct ww_error *error) {
     struct ww_model_profile profile;
     const struct ww_run_options *o = r->options;
     WW_TRY(check_mechanisms(r, error));
-    if (r->flush)
-        return ww_fail(error, WW_UNSUPPORTED, "--cache-control flush",
+    if (r->flush || r->flush_sm) {
+        char asked[48];
+        snprintf(asked, sizeof asked, "--cache-control %s", o->cache_control);
+        return ww_fail(error, WW_UNSUPPORTED, asked,
                        "the analytical model keeps caches over launches; expected --mode full or sampled");
+    }
     WW_TRY(ww_run_analytic_check(r->trace, error));
     WW_TRY(ww_model_profile_of(r->trace, o->trace_path, o->progress, o->context, &profile, NULL, error));
     enum ww_code code = model_all(r, &profile, error);

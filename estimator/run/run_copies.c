@@ -111,7 +111,7 @@ static void add_launch(struct schedule *s, uint32_t k) {
 
 /* Whether launch k begins a group of the replay. */
 static bool begins_group(const struct ww_result *r, uint32_t k) {
-    return k == 0 || !r->launch[k].beside || r->launch[k].beside != r->launch[k - 1].beside;
+    return k == 0 || !r->launch[k].concurrent || r->launch[k].concurrent != r->launch[k - 1].concurrent;
 }
 
 static void add_all(struct schedule *s) {

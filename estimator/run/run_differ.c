@@ -55,7 +55,7 @@ enum ww_code ww_run_describe_overrides(struct run *r, struct ww_error *error) {
     for (size_t i = 0; i < count; i++) WW_TRY(add(r, from[i].key, from[i].value, from[i].base, error));
     WW_TRY(ww_mech_resolve_on(ww_gpu_sched(&o->gpu->spec), NULL, 0, r->arena, own, error));
     for (int k = 0; k < WW_KIND_COUNT; k++) WW_TRY(add_mechanism(r, k, own[k].info, error));
-    if (r->flush) WW_TRY(add(r, "cache_control", r->one_pass ? "flush-once" : "flush", "keep", error));
+    if (r->flush || r->flush_sm) WW_TRY(add(r, "cache_control", o->cache_control, "keep", error));
     if (o->clock_control) WW_TRY(add(r, "clock_control", o->clock_control, "model", error));
     if (o->serialize) WW_TRY(add(r, "serialize", "true", "false", error));
     return WW_OK;

@@ -37,6 +37,7 @@ struct run {
     double target_error, confidence; /* as asked for, or the defaults */
     bool flush;                      /* caches, before each launch */
     bool one_pass;                   /* with flush: a launch runs once, and its code may be new */
+    bool flush_sm;                   /* the instruction caches, before each launch; the L2 is kept */
     /* for progress, in warp instructions: of the launches before this one, of this one, of all */
     uint64_t before, current, total;
     struct ww_run_cost *cost;        /* of each launch (run_cost.c) */
@@ -86,7 +87,7 @@ void ww_run_timeline_close(struct ww_cta_log *log);
 enum ww_code ww_run_timeline_keep(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
                                   struct ww_error *error);
 
-/* How many of launches first .. last, from the first one on, can run beside one another or behind those of them
+/* How many of launches first .. last, from the first one on, can run concurrently or behind those of them
  * that do: up to one that waits for all before it. Errors: WW_INPUT. */
 enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, size_t *count,
                           struct ww_error *error);
@@ -94,10 +95,10 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
 enum ww_code ww_run_tell_serial(struct run *r, struct ww_error *error);
 /* Warns of launches that draw more than the board is built for. Errors: WW_NOMEM. */
 enum ww_code ww_run_tell_board(struct run *r, struct ww_error *error);
-/* As ww_run_timeline_keep, of launches that ran beside one another: times of CTAs are since the group's begin.
+/* As ww_run_timeline_keep, of launches that ran concurrently: times of CTAs are since the group's begin.
  */
-enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
-                                    size_t count, struct ww_error *error);
+enum ww_code ww_run_timeline_concurrent(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
+                                        size_t count, struct ww_error *error);
 
 /* When copies and launches run, if copies take time, into the result; nothing where the trace does not tell, or
  * only some launches were replayed (run_copies.c). Errors: WW_NOMEM. */

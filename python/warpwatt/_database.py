@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from . import _abi
 from ._frame import frame
-from ._library import Progress, Watch, call, captured, encode, lib, strings, text, word
+from ._library import Owner, Progress, Watch, call, captured, encode, lib, needed, plain, strings, text, utf8, whole, word
 from ._run import Result, inline, page
 from ._trace import _described
 
@@ -23,20 +23,20 @@ class Database:
     def _open(self) -> "_Open":
         return _Open(self.path)
 
-    def _rows(self, function: str, what: str, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        words = [_bound(value) for value in values] + [f":{key}={_bound(value)}" for key, value in named.items()]
+    def _rows(self, function: str, what: str, values: list[Optional[str]], named: dict[str, Optional[str]]) -> Any:
+        words = [_placed(value) for value in values] + [f":{key}={value or ''}" for key, value in named.items()]
         array, count = strings(words)
         with self._open() as db, captured() as (stream, printed):
-            call(function, db, what.encode(), array, count, _abi.WW_FORMAT_JSON, stream)
+            call(function, db, utf8(what, "the query"), array, count, _abi.WW_FORMAT_JSON, stream)
         return frame(json.loads(printed() or "[]"))
 
     def query(self, sql: str, *values: Any, **named: Any) -> Any:
-        """The rows of one read-only SQL statement. `values` are for its `?`, `named` for its `:name`."""
-        return self._rows("ww_db_query", sql, values, named)
+        """The rows of one read-only SQL statement. `values` are for its `?`, None is NULL; `named` for its `:name`."""
+        return self._rows("ww_db_query", sql, [_bound(v, True) for v in values], {k: _bound(v, True) for k, v in named.items()})
 
     def named(self, name: str, *values: Any, **named: Any) -> Any:
         """The rows of a named query (named_queries())."""
-        return self._rows("ww_db_query_named", name, values, named)
+        return self._rows("ww_db_query_named", name, [_bound(v) for v in values], {k: _bound(v) for k, v in named.items()})
 
     def runs(self) -> Any:
         """A row for each run."""
@@ -67,15 +67,30 @@ class _Open:
         self._path, self._db = path, ctypes.POINTER(_abi.ww_db)()
 
     def __enter__(self) -> Any:
-        call("ww_db_open", encode(self._path), False, ctypes.byref(self._db))
+        call("ww_db_open", needed(self._path), False, ctypes.byref(self._db))
         return self._db
 
     def __exit__(self, *_: Any) -> None:
         lib.ww_db_close(self._db)
 
 
-def _bound(value: Any) -> str:
-    return "" if value is None else word(value)
+def _bound(value: Any, typed: bool = False) -> Optional[str]:
+    """A value as the library reads it, which takes what looks like a number for one; `typed`: a str stays text."""
+    value = plain(value)
+    if value is not None and not isinstance(value, (str, int, float)):
+        raise TypeError(f"a value of a query is {type(value).__name__} {value!r}, expected a number, a text or None")
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, str) and typed:
+        return f"'{value}'"
+    return None if value is None else word(value)
+
+
+def _placed(bound: Optional[str]) -> Optional[str]:
+    """The same for the parameter of its place."""
+    if bound is not None and bound.startswith(":") and "=" in bound:
+        raise ValueError(f'"{bound}" would be read as :name=value; give it by name')
+    return bound
 
 
 def named_queries() -> Any:
@@ -95,9 +110,11 @@ class Summary:
     reused: int
     causes: tuple[tuple[int, str], ...]
     warning: Optional[str]
+    no_value: int
+    """Points within the constraints that lack a finite value of an objective, so that no front has them."""
 
 
-class Sweep:
+class Sweep(Owner):
     """A sweep as its database has it."""
 
     def __init__(self, pointer: Any, summary: Optional[Summary]) -> None:
@@ -197,27 +214,27 @@ def sweep(space: dict[str, Any] | str | os.PathLike[str], db: str | os.PathLike[
     """
     done = _abi.ww_sweep_summary()
     o = _abi.ww_sweep_options()
-    o.db, o.strategy, o.mode = encode(db), strategy.encode(), mode.encode()
-    o.points, o.budget, o.seed, o.jobs = points, budget, seed, jobs
-    with _described(space) as path, Watch(progress) as watch:
-        o.space, o.progress = encode(path), watch.function
+    o.db, o.strategy, o.mode = needed(db), utf8(strategy, "strategy"), utf8(mode, "mode")
+    o.points, o.budget, o.seed, o.jobs = whole(points, "points", 64), budget, whole(seed, "seed", 64), whole(jobs, "jobs")
+    with _described(space, "space") as path, Watch(progress) as watch:
+        o.space, o.progress = needed(path), watch.function
         call("ww_sweep", ctypes.byref(o), ctypes.byref(done))
     causes = tuple((done.cause[i].points, text(done.cause[i].reason))
                    for i in range(min(done.causes, _abi.ww_sweep_summary.cause.size // ctypes.sizeof(_abi.ww_sweep_cause))))
     found = Database(db).sweep(done.sweep)
     found.summary = Summary(done.points, done.stored, done.invalid, done.infeasible, done.computed, done.reused, causes,
-                            text(done.warning) or None)
+                            text(done.warning) or None, done.no_value)
     return found
 
 
 def validate(suite: str, *, traces: Optional[str] = None, jobs: int = 1, progress: bool | Progress = False) -> Any:
     """The rows of a suite that sets estimates beside published figures (docs/studies/validation.md), as `validate --json`."""
     o = _abi.ww_validate_options()
-    o.jobs, o.traces = jobs, encode(traces)
+    o.jobs, o.traces = whole(jobs, "jobs"), encode(traces)
     made = ctypes.POINTER(_abi.ww_validation)()
     with Watch(progress) as watch:
         o.progress = watch.function
-        call("ww_validate", suite.encode(), ctypes.byref(o), ctypes.byref(made))
+        call("ww_validate", utf8(suite, "suite"), ctypes.byref(o), ctypes.byref(made))
     try:
         with captured() as (stream, printed):
             call("ww_validation_print", ctypes.byref(made), 1, True, stream)

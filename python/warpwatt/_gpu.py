@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 
 from . import _abi
 from ._frame import frame
-from ._library import call, encode, lib, settings, strings, text
+from ._library import Owner, call, lib, needed, settings, strings, text
 
 Overrides = Optional["dict[str, Any] | Sequence[str]"]
 
@@ -22,7 +22,7 @@ def gpus() -> list[str]:
     return found
 
 
-class Gpu:
+class Gpu(Owner):
     """A GPU's resolved parameters.
 
     `name` is one of gpus(), or the path of a .json file. `overrides` changes parameters: {"sm.count": 40}.
@@ -31,7 +31,7 @@ class Gpu:
     def __init__(self, name: str | os.PathLike[str], overrides: Overrides = None) -> None:
         self._gpu = ctypes.POINTER(_abi.ww_gpu)()
         array, count = strings(settings(overrides))
-        call("ww_gpu_load", encode(name), array, count, ctypes.byref(self._gpu))
+        call("ww_gpu_load", needed(name), array, count, ctypes.byref(self._gpu))
         self._values: dict[str, Any] = json.loads(text(lib.ww_gpu_json(self._gpu)))
 
     @property

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import operator
 import os
 import sys
 from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
@@ -87,14 +88,55 @@ def text(value: Optional[bytes]) -> str:
     return value.decode("utf-8", "replace") if value else ""
 
 
+def _whole_text(encoded: bytes) -> bytes:
+    """C would read a text up to its first NUL, and so another one."""
+    if b"\0" in encoded:
+        raise ValueError(f"{encoded!r} has a NUL character, which no path and no text of the library can have")
+    return encoded
+
+
 def encode(value: Optional[str | os.PathLike[str]]) -> Optional[bytes]:
-    return None if value is None else os.fsencode(value)
+    """A path that may be left out."""
+    return None if value is None else needed(value)
 
 
-def strings(values: Iterable[str]) -> tuple[Any, int]:
-    """An array of C strings, and its length. The array keeps its strings alive."""
-    encoded = [value.encode() for value in values]
+def needed(value: str | os.PathLike[str]) -> bytes:
+    """A path, or a name."""
+    return _whole_text(os.fsencode(value))
+
+
+def utf8(value: str, name: str) -> bytes:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, expected a text")
+    return _whole_text(value.encode())
+
+
+def strings(values: Iterable[Optional[str]]) -> tuple[Any, int]:
+    """An array of C strings, and its length. The array keeps its strings alive; None becomes NULL."""
+    encoded = [None if value is None else _whole_text(value.encode()) for value in values]
     return (ctypes.c_char_p * max(1, len(encoded)))(*encoded), len(encoded)
+
+
+def whole(value: int, name: str, bits: int = 32) -> int:
+    """A number that C keeps without a sign in so many bits; ctypes would cut it off silently."""
+    number = operator.index(value)
+    if not 0 <= number < 1 << bits:
+        raise ValueError(f"{name} is {number}, expected a whole number of at least 0 and below 2**{bits}")
+    return number
+
+
+class Owner:
+    """Holds memory of the library, and frees it. It does not change, so that a copy is the object itself."""
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _memo: Any) -> Any:
+        return self
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled: it is memory of this process; "
+                        "store results in a database and load them there")
 
 
 def call(name: str, *arguments: Any) -> None:
@@ -167,11 +209,26 @@ def settings(values: Optional[dict[str, Any] | Sequence[str]]) -> list[str]:
     if isinstance(values, str):
         raise TypeError("expected a dictionary or a list of \"key=value\", not a text")
     if isinstance(values, dict):
+        for key, value in values.items():
+            if value is None:
+                raise TypeError(f"{key} has no value (None)")
         return [f"{key}={word(value)}" for key, value in values.items()]
     return list(values)
 
 
+def plain(value: Any) -> Any:
+    """Python's own kind of a number or an array of NumPy's; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def shown(kernel: bytes) -> str:
+    """A kernel's name as reports show it: demangled and short."""
+    out = ctypes.create_string_buffer(80)
+    return text(lib.ww_kernel_shown(kernel, False, out, len(out)))
+
+
 def word(value: Any) -> str:
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value) if isinstance(value, float) else str(value)

@@ -11,7 +11,8 @@ from typing import Any, Optional, Sequence
 from . import _abi
 from ._frame import frame
 from ._gpu import Gpu, Overrides, gpu_of
-from ._library import Progress, Watch, call, captured, encode, lib, output, settings, strings, text
+from ._library import (Owner, Progress, Watch, call, captured, encode, lib, needed, output, settings, shown, strings, text,
+                       utf8, whole)
 
 
 def _names(function: str, count: int) -> list[str]:
@@ -41,11 +42,12 @@ def run(trace: str | os.PathLike[str], gpu: str | os.PathLike[str] | Gpu, *, ove
         target = _clocked(target, gpu, words, clock_control)
     array, count = strings(settings(mechanisms))
     o = _abi.ww_run_options()
-    o.gpu, o.trace_path, o.launches = target._gpu, encode(trace), encode(launches)
+    o.gpu, o.trace_path, o.launches = target._gpu, needed(trace), encode(launches)
     o.mechanisms, o.mechanism_count = array, count
-    o.mode, o.target_error, o.confidence = mode.encode(), target_error, confidence
+    o.mode, o.target_error, o.confidence = utf8(mode, "mode"), target_error, confidence
     o.power_table, o.cache_control, o.clock_control = encode(power), encode(cache_control), encode(clock_control)
-    o.seed, o.threads, o.timeline, o.per_pc, o.serialize = seed, threads, timeline, per_pc, serialize
+    o.seed, o.threads = whole(seed, "seed", 64), whole(threads, "threads")
+    o.timeline, o.per_pc, o.serialize = timeline, per_pc, serialize
     if db is not None:
         call("ww_db_check_path", encode(db))
     result = ctypes.POINTER(_abi.ww_result)()
@@ -62,11 +64,11 @@ def _clocked(gpu: Gpu, given: Any, words: Sequence[str], control: str) -> Gpu:
     if isinstance(given, Gpu):
         raise TypeError("clock_control needs the GPU's name, not a Gpu: the clocks are parameters of it")
     sm, l2 = ctypes.c_double(), ctypes.c_double()
-    call("ww_gpu_clock_control", gpu._gpu, control.encode(), ctypes.byref(sm), ctypes.byref(l2))
+    call("ww_gpu_clock_control", gpu._gpu, utf8(control, "clock_control"), ctypes.byref(sm), ctypes.byref(l2))
     return Gpu(given, [*words, f"clock.sm_mhz={sm.value!r}", f"clock.l2_mhz={l2.value!r}"])
 
 
-class Result:
+class Result(Owner):
     """What a replay produced. Cycles are of the SM clock, times in seconds, energies in joules."""
 
     def __init__(self, pointer: Any, run_id: int) -> None:
@@ -152,11 +154,11 @@ class Result:
         return self._r.launch[i]
 
     def launches(self) -> Any:
-        """A row for each launch that was replayed whole."""
+        """A row for each launch that was replayed whole. `kernel` is its name as reports show it, `mangled` as the code has it."""
         rows = []
         for i in range(self._r.launch_count):
             l = self._launch(i)
-            rows.append({"launch": l.index, "kernel": text(l.kernel), "grid": tuple(l.grid), "block": tuple(l.block),
+            rows.append({"launch": l.index, "kernel": shown(l.kernel), "mangled": text(l.kernel), "grid": tuple(l.grid), "block": tuple(l.block),
                          "cycles": l.cycles, "time_s": l.time_ps * 1e-12, "warp_instructions": l.warp_instructions,
                          "ipc": l.warp_instructions / l.cycles if l.cycles else math.nan,
                          "ctas_per_sm": l.ctas_per_sm, "limited_by": text(l.occupancy_limiter),
@@ -198,8 +200,17 @@ class Result:
         return frame(rows, ["launch", "first_cycle", "cycles", "warp_instructions", *STATES])
 
     def source(self, most: int = 20) -> Any:
-        """What `report --source --json` prints: source lines by the cycles that warps stalled there."""
-        return json.loads(output("ww_report_source", self._pointer, most, True))
+        """A row for each of the source lines where warps stalled most: cycles, sectors, conflicts, and by warp state.
+
+        A row without a line is one instruction, `kernel` at `pc`; `share` is of all stall cycles.
+        """
+        lines = json.loads(output("ww_report_source", self._pointer, whole(most, "most"), True))["lines"]
+        rows = []
+        for line in lines:
+            states, mnemonics = line.pop("warp_cycles"), line.pop("mnemonics")
+            line["kernel"] = shown(line["kernel"].encode())
+            rows.append({**line, "mnemonics": " ".join(mnemonics), **{state: states.get(state, 0) for state in STATES}})
+        return frame(rows)
 
     # ---- reports ----
 
@@ -222,7 +233,7 @@ class Result:
     def store(self, db: str | os.PathLike[str]) -> int:
         """Stores it in a database and returns its run number."""
         run_id = ctypes.c_int64()
-        call("ww_db_store_at", encode(db), self._pointer, ctypes.byref(run_id))
+        call("ww_db_store_at", needed(db), self._pointer, ctypes.byref(run_id))
         self.run_id = run_id.value
         return self.run_id
 

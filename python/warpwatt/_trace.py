@@ -10,7 +10,8 @@ from typing import Any, Optional, Sequence
 
 from . import _abi
 from ._frame import frame
-from ._library import Progress, Watch, WarpwattError, call, encode, lib, output, program, strings, text, word
+from ._library import (Owner, Progress, Watch, WarpwattError, call, encode, lib, needed, output, plain, program, shown,
+                       strings, text, utf8, whole, word)
 
 Path = "str | os.PathLike[str]"
 
@@ -36,8 +37,8 @@ def _options(out: Any, arch: str, code: str, seed: int, ptxas_options: Optional[
     if code not in CODES:
         raise ValueError(f"code is {code!r}, expected one of {', '.join(CODES)}")
     o = _abi.ww_record_options()
-    o.out_path, o.arch, o.seed, o.code = encode(out), arch.encode(), seed, CODES[code]
-    o.ptxas_options = None if ptxas_options is None else ptxas_options.encode()
+    o.out_path, o.arch, o.seed, o.code = encode(out), utf8(arch, "arch"), whole(seed, "seed", 64), CODES[code]
+    o.ptxas_options = None if ptxas_options is None else utf8(ptxas_options, "ptxas_options")
     o.progress = watch.function
     o.keep_source = keep_source
     message = dict(_abi.ww_record_options._fields_)["message"]
@@ -62,7 +63,7 @@ def record(workload: str, out: Any = None, *, arch: str = "sm_70", code: str = "
     stats, messages = _abi.ww_record_stats(), []  # type: ignore[var-annotated]
     with Watch(progress) as watch:
         options = _options(out, arch, code, seed, ptxas_options, watch, messages, keep_source)
-        call("ww_record_workload", workload.encode(), array, count, ctypes.byref(options), ctypes.byref(stats))
+        call("ww_record_workload", utf8(workload, "workload"), array, count, ctypes.byref(options), ctypes.byref(stats))
     return _recorded(out, stats, messages)
 
 
@@ -74,31 +75,52 @@ def record_ptx(ptx: Any, launch: Any, out: Any = None, *, arch: str = "sm_70", c
     `keep_source`: the trace keeps the texts of source files that line information names, for reports.
     """
     stats, messages = _abi.ww_record_stats(), []  # type: ignore[var-annotated]
-    with _described(launch, ptx) as path, Watch(progress) as watch:
+    file = needed(ptx)
+    with _described(launch, "launch", ptx) as path, Watch(progress) as watch:
         options = _options(out, arch, code, seed, ptxas_options, watch, messages, keep_source)
-        call("ww_record_ptx", encode(ptx), encode(path), ctypes.byref(options), ctypes.byref(stats))
+        call("ww_record_ptx", file, needed(path), ctypes.byref(options), ctypes.byref(stats))
     return _recorded(out, stats, messages)
 
 
 class _described:
-    """A JSON file of a dictionary, in the folder of `beside`, since paths in it are relative to it; or a file that is there."""
+    """A JSON file of a dictionary, in the folder of `beside`, since paths in it are relative to it; or a file that is there.
 
-    def __init__(self, content: Any, beside: Any = None) -> None:
-        self._content, self._folder = content, os.path.dirname(os.fspath(beside)) if beside is not None else None
+    Errors name the dictionary as `name`, since its file is gone.
+    """
+
+    def __init__(self, content: Any, name: str, beside: Any = None) -> None:
+        self._name, self._content, self._folder = name, content, os.path.dirname(os.fspath(beside)) if beside is not None else None
         self._made: Optional[str] = None
 
     def __enter__(self) -> Any:
         if not isinstance(self._content, dict):
             return self._content
         import tempfile  # pylint: disable=import-outside-toplevel
+        written = json.dumps(self._content, default=_as_json, allow_nan=False)
         with tempfile.NamedTemporaryFile("w", suffix=".json", dir=self._folder or None, delete=False) as file:
-            json.dump(self._content, file)
+            file.write(written)
             self._made = file.name
         return self._made
 
-    def __exit__(self, *_: Any) -> None:
-        if self._made:
-            os.unlink(self._made)
+    def __exit__(self, _kind: Any, raised: Any, _trace: Any) -> None:
+        if not self._made:
+            return
+        os.unlink(self._made)
+        if isinstance(raised, WarpwattError):
+            raised.__init__(raised.code, raised.where.replace(self._made, self._name),  # type: ignore[misc]
+                            raised.text.replace(self._made, self._name))
+
+
+def _as_json(value: Any) -> Any:
+    """What JSON has no kind for: paths, ranges, NumPy's numbers and arrays."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, range):
+        return list(value)
+    other = plain(value)
+    if other is value:
+        raise TypeError(f"{value!r} cannot be written as JSON; expected numbers, texts, lists, dictionaries")
+    return other
 
 
 def record_program(command: Sequence[str], out: Any, *options: str) -> str:
@@ -106,6 +128,10 @@ def record_program(command: Sequence[str], out: Any, *options: str) -> str:
 
     Returns what the program and the recorder printed to stderr; raises WarpwattError if it failed.
     """
+    if isinstance(command, (str, bytes, os.PathLike)):
+        raise TypeError(f"the command is {command!r}, expected a list of the program and its arguments")
+    if not command:
+        raise ValueError("the command is empty, expected the program and its arguments")
     words = [program(), "trace", "record", "-o", os.fspath(out), *options, "--", *command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -113,13 +139,13 @@ def record_program(command: Sequence[str], out: Any, *options: str) -> str:
     return done.stderr
 
 
-class Trace:
+class Trace(Owner):
     """An open trace file (.wwt)."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._trace = ctypes.POINTER(_abi.ww_trace)()
         self.path = os.fspath(path)
-        call("ww_trace_open", encode(path), ctypes.byref(self._trace))
+        call("ww_trace_open", needed(path), ctypes.byref(self._trace))
 
     def __len__(self) -> int:
         return int(lib.ww_trace_launch_count(self._trace))
@@ -130,7 +156,7 @@ class Trace:
         info = _abi.ww_launch_info()
         for i in range(len(self)):
             call("ww_trace_launch_info", self._trace, i, ctypes.byref(info))
-            rows.append({"launch": i, "kernel": text(info.kernel), "grid": tuple(info.grid), "block": tuple(info.block),
+            rows.append({"launch": i, "kernel": shown(info.kernel), "mangled": text(info.kernel), "grid": tuple(info.grid), "block": tuple(info.block),
                          "registers": info.registers_per_thread, "shared_bytes": info.shared_static + info.shared_dynamic,
                          "warp_instructions": info.warp_instructions, "thread_instructions": info.thread_instructions,
                          "arch": text(info.arch)})

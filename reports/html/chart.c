@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60, TOP = 12, BOTTOM = 72 /* pixels */ };
+#define LABEL 24 /* characters of a row's label */
 #define LEFT 0.2 /* of the width: where the axis of time begins and ends */
 #define RIGHT 0.97
 
@@ -147,6 +148,16 @@ static unsigned bars_height(const struct ww_chart *c) {
     return TOP + BOTTOM + 12 + 24 * (unsigned)c->rows;
 }
 
+/* The size of rows' labels: so that long ones leave half of the width to the bars. */
+static int label_size(const struct ww_chart *c) {
+    size_t longest = 0;
+    for (size_t i = 0; i < c->rows; i++) {
+        size_t n = strlen(c->label[i]);
+        if (n > longest) longest = n;
+    }
+    return longest > LABEL / 3 * 2 ? 12 : 14;
+}
+
 static void script_bars(struct ww_plot *plot, const struct ww_chart *c) {
     struct ww_scale scale = value_scale(c);
     fprintf(plot->script, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
@@ -155,9 +166,9 @@ static void script_bars(struct ww_plot *plot, const struct ww_chart *c) {
     fprintf(plot->script,
             "set border 2\nset grid x noy lt 1 lw 1 lc rgb " WW_PLOT_GRID "\nset yrange [%g:-0.5]\n",
             (double)c->rows - 0.5);
-    fputs("set ytics scale 0 (", plot->script);
+    fprintf(plot->script, "set ytics scale 0 font \",%d\" (", label_size(c));
     for (size_t i = 0; i < c->rows; i++) {
-        ww_plot_label(plot, c->label[i], 34);
+        ww_plot_label(plot, c->label[i], LABEL);
         fprintf(plot->script, " %zu%s", i, i + 1 < c->rows ? ", " : ")\n");
     }
     double most = largest(c) * scale.factor;

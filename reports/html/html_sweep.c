@@ -38,9 +38,8 @@ static bool has_objective(const struct ww_explored *e, const char *name) {
     return o < e->objective_count;
 }
 
-static void board_note(struct ww_page *p, const struct ww_explored *e) {
-    char text[240];
-    if (!ww_say_above(e, text)) return;
+static void note(struct ww_page *p, size_t said, const char *text) {
+    if (!said) return;
     ww_html(p, "<p class=\"note\">");
     ww_html_text(p, text);
     ww_html(p, ".</p>\n");
@@ -74,15 +73,18 @@ static void head(struct ww_page *p, const struct ww_explored *e, const struct co
     ww_html_text(p, mode);
     ww_html(p, "</b></li>\n<li><span>points done</span> <b>%zu of %" PRIu64 "</b></li>\n", e->point_count,
             e->planned);
-    ww_html(p,
-            "<li><span>on the front</span> <b>%zu</b></li>\n<li><span>hold the constraints</span> "
-            "<b>%zu</b></li>\n",
-            c->front, c->feasible);
-    ww_html(p, "<li><span>outside them</span> <b>%zu</b></li>\n<li><span>invalid</span> <b>%zu</b></li>\n",
-            c->infeasible, c->invalid);
+    ww_html(p, "<li><span>on the front</span> <b>%zu</b></li>\n", c->front);
+    if (c->infeasible) /* else there are none, or all points hold them */
+        ww_html(p,
+                "<li><span>hold the constraints</span> <b>%zu</b></li>\n<li><span>outside them</span> "
+                "<b>%zu</b></li>\n",
+                c->feasible, c->infeasible);
+    ww_html(p, "<li><span>invalid</span> <b>%zu</b></li>\n", c->invalid);
     board_figure(p, e);
     ww_html(p, "</ul>\n");
-    board_note(p, e);
+    char text[240];
+    note(p, ww_say_above(e, text), text);
+    note(p, ww_say_no_value(e, text), text);
 }
 
 /* ---- the front ---- */
@@ -215,6 +217,15 @@ static void front_table(struct ww_page *p, const struct ww_explored *e, const ch
     ww_tab_end(&t);
 }
 
+/* Of the kinds that there are points of. */
+static void front_legend(struct ww_page *p, const struct ww_explored *e, size_t a, size_t b) {
+    struct ww_series there[KINDS];
+    size_t n = 0;
+    for (int k = 0; k < KINDS; k++)
+        if (count_kind(e, (enum kind)k, a, b)) there[n++] = kinds[k];
+    ww_figure_legend(p, there, n);
+}
+
 static void front_plot(struct ww_page *p, const struct ww_explored *e, size_t a, size_t b,
                        const struct ww_explored_point *const *front, size_t count) {
     static const char title[] = "Pareto front";
@@ -226,7 +237,7 @@ static void front_plot(struct ww_page *p, const struct ww_explored *e, size_t a,
         &plot, p, title,
         "Scatter plot of the points by two objectives: those of the front, those that others beat, and those "
         "outside the constraints.");
-    if (p->plots) ww_figure_legend(p, kinds, KINDS);
+    if (p->plots) front_legend(p, e, a, b);
     ww_figure_data(p);
     front_table(p, e, "Points of the front", front, count < TABLE_ROWS ? count : TABLE_ROWS);
     ww_figure_end(p);

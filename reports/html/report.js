@@ -50,6 +50,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const input = document.createElement("input");
   const count = document.createElement("output");
   input.type = "search";
+  input.size = 26; // as its placeholder is long
   label.append("Filter rows ", input);
   input.setAttribute("aria-label", "Filter rows of: " + name);
   input.placeholder = "text, or > 10 of any column";

@@ -127,8 +127,8 @@ static void key_figures(struct ww_page *p, const struct ww_result *r, const stru
 
 /* How far estimates of this GPU have been from hardware. */
 static void bands(struct ww_page *p, const char *gpu) {
-    static const char *const head[] = {"of",       "mean error", "bias", "9 of 10 within",
-                                       "programs", "points",     NULL};
+    static const char *const head[] = {
+        "of", "programs", "points", "mean error", "bias", "9 of 10 points within", NULL};
     struct ww_band band[WW_BANDS];
     size_t n = ww_bands_of(gpu, band);
     struct ww_tab t;
@@ -137,16 +137,16 @@ static void bands(struct ww_page *p, const char *gpu) {
     if (!n) return;
     ww_html(p,
             "<p>Estimates of this GPU beside measurements: launches by their size in cycles, and "
-            "microbenchmarks, as of %s.</p>\n",
+            "microbenchmarks, as of %s. How they count: " WW_BANDS_LEGEND ".</p>\n",
             band[0].date);
     ww_tab_begin(&t, p, "Error against hardware", head, 1);
     for (size_t i = 0; i < n; i++) {
         ww_tab_text(&t, ww_band_name(&band[i]));
+        ww_tab_count(&t, band[i].programs);
+        ww_tab_count(&t, band[i].launches);
         ww_tab_percent(&t, band[i].error);
         ww_tab_change(&t, band[i].bias);
         ww_tab_percent(&t, band[i].p90);
-        ww_tab_count(&t, band[i].programs);
-        ww_tab_count(&t, band[i].launches);
     }
     ww_tab_end(&t);
 }

@@ -21,5 +21,7 @@ fails 2 warpwatt run --gpu v100 --trace a.wwt --cache-control cold
 fails 2 warpwatt run --gpu v100 --trace a.wwt --clock-control fast
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --clock-control base
 fails 4 warpwatt run --gpu v100 --trace a.wwt --cache-control flush --mode analytic
+fails 4 warpwatt run --gpu v100 --trace a.wwt --cache-control flush-once --mode analytic
+fails 4 warpwatt run --gpu v100 --trace a.wwt --cache-control flush-sm --mode analytic
 fails 2 warpwatt run --gpu gtx480 --trace a.wwt --set board.tdp_w=0 --clock-control limit
 fails 2 warpwatt run --gpu v100 --trace a.wwt --power none --clock-control limit

@@ -2,10 +2,21 @@
 warpwatt trace record -w saxpy -p size=small -o a.wwt -q
 warpwatt run --gpu v100 --trace a.wwt --db r.db -q
 sqlite3 r.db .dump >before.txt
+# Waits until the program catches SIGINT, which on a busy machine takes a while; of `timeout` its child.
+catches_int() {
+    local pid=$1 i caught
+    for i in $(seq 100); do
+        [ "$2" != timeout ] || pid=$(pgrep -P "$1" | head -n 1)
+        caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/${pid:-none}/status" 2>/dev/null)
+        case $caught in 2 | 3 | 6 | 7 | a | b | e | f) return 0 ;; esac
+        sleep 0.1
+    done
+}
 stop() {
     "$@" >out.txt 2>err.txt &
     local pid=$! status=0
     sleep 0.3
+    catches_int "$pid" "$1"
     while [ -n "${until-}" ] && [ ! -s "$until" ]; do sleep 0.1; done
     kill -INT $pid
     wait $pid || status=$?

@@ -16,3 +16,6 @@ rm softmax.ptx softmax.json
 fails 5 warpwatt trace record --workload saxpy -p size=small --instruction-limit 100 -o a.wwt
 # Nothing is left behind by any of them.
 ls -A
+# A trace that cannot be written is refused before the program starts.
+fails 7 warpwatt trace record -o no_folder/a.wwt -- sh -c 'echo started'
+fails 7 warpwatt trace record --follow-children -o no_folder/a.wwt -- sh -c 'echo started'

@@ -37,7 +37,15 @@ objective "(SELECT s.key FROM sweep_setting s WHERE s.sweep_id = p.sweep_id AND 
 space '"constraints": ["round(sqrt(power(time_s, 2)), 3) >= 0", "(SELECT sum(value) FROM json_each(json_array(1,2))) = 3"],
        "objectives": [{"name": "sms", "sql": "(SELECT value FROM sweep_setting s WHERE s.sweep_id = p.sweep_id AND s.point = p.point)"},
                       {"name": "none", "sql": "NULL"}]'
-warpwatt sweep space.json -j1 --db r.db
+warpwatt sweep space.json -j1 --db r.db 2>&1
+# A point without a finite value of an objective is in no front, which is said, also with -q and by reports.
+warpwatt query --named front --db r.db 2>&1
+warpwatt report --sweep 1 --db r.db | grep warning
+warpwatt report --sweep 1 --db r.db --markdown | grep NULL
+space '"objectives": [{"name": "far", "sql": "CASE WHEN (SELECT value FROM sweep_setting s WHERE s.sweep_id = p.sweep_id AND s.point = p.point) = 1 THEN 9e999 ELSE 1 END"}]'
+warpwatt sweep space.json -j1 --db r.db -q 2>&1
+warpwatt sweep space.json -j1 --db r.db --json | grep without
+warpwatt query --named front --db r.db | cut -c1-20
 # A database that was there, or holds a point, stays.
 warpwatt query --db r.db 'SELECT point, objective, value FROM sweep_value ORDER BY 1' >before.txt
 space '"objectives": [{"name": "o", "sql": "random()"}]'

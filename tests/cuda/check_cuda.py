@@ -109,8 +109,16 @@ def follow_children(script):
     expect("children are followed", result, 0, "PASS", "10 launches")
     each = sorted(n for n in left(".") if n.startswith("each."))
     check("each has a trace with its number", len(each) == 2 and all(re.match(r"each\.\d+\.wwt$", n) for n in each), each)
-    check("and is named", all(n in result[2] for n in each), result[2])
+    check("and is named, by no pattern", all(n in result[2] for n in each) and "%p" not in result[2], result[2])
     for name in each:
+        os.unlink(name)
+    killed = os.path.abspath("killed.sh")
+    with open(killed, "w") as f:
+        f.write("#!/bin/sh\n%s %s zstd; kill -9 $$\n" % (os.path.abspath("static"), PTX))
+    os.chmod(killed, 0o755)
+    expect("of a script that is killed, what its children have recorded is told", record([killed], ["-o", "k.wwt", "--follow-children"]),
+           137, "PASS", r"k\.\d+\.wwt\n.*ended by signal 9 .*the trace of 1 other process was written\n$")
+    for name in [n for n in left(".") if n.startswith("k.")]:
         os.unlink(name)
     late = os.path.abspath("late.sh")
     with open(late, "w") as f:
@@ -207,6 +215,55 @@ def check_links(driver):
            "b.ptx: symbol twice is also defined in b.ptx")
 
 
+# A kernel that adds OWN and a variable to each word; both images have the same names.
+PUT = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 bias;
+.visible .entry put(.param .u64 p)
+{
+.reg .b32 %r<8>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [p];
+cvta.to.global.u64 %rd1, %rd1;
+mov.u32 %r1, %tid.x;
+mad.wide.u32 %rd2, %r1, 4, %rd1;
+ld.global.u32 %r2, [%rd2];
+ld.global.u32 %r3, [bias];
+add.u32 %r2, %r2, %r3;
+add.u32 %r2, %r2, OWN;
+st.global.u32 [%rd2], %r2;
+ret;
+}
+"""
+
+
+def put_texts():
+    for name, own in ("put-a.ptx", "1"), ("put-b.ptx", "10"):
+        with open(name, "w") as f:
+            f.write(PUT.replace("OWN", own))
+
+
+def build_modules():
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-o", "modules", os.path.join(HERE, "stub", "modules.c"),
+                    os.path.join(CUDART, "libcuda.so.1")], check=True)
+    return os.path.abspath("modules")
+
+
+def check_modules(form, images, options, wanted):
+    """Six modules of two images at a time; then all but one once more."""
+    expect("several modules at a time, " + form, record([build_modules(), *images], ["-q", "-o", "modules.wwt", *options]), 0, "PASS")
+    check("all their launches are recorded, " + form, launches("modules.wwt") == ["put"] * 11, launches("modules.wwt"))
+    check("the trace of several modules is sound, " + form, run([PROGRAM, "trace", "verify", "modules.wwt"])[0] == 0)
+    check("where the code comes from, " + form, codes("modules.wwt") == [wanted], codes("modules.wwt"))
+    os.unlink("modules.wwt")
+
+
+def stub_modules():
+    put_texts()
+    check_modules("PTX", ["put-a.ptx", "put-b.ptx"], [], "lowered PTX")
+
+
 def stub_driver():
     """A program of the driver's interface."""
     driver = os.path.abspath("driver")
@@ -255,6 +312,8 @@ def stub_options(host):
            r"5 launches, 3 recorded: \d+ warp instructions")
     expect("no launch recorded, no instructions", record([host, PTX, "zstd"], ["--no-record"]), 0, None,
            "5 launches, none recorded\n$")
+    expect("without a file nothing is recorded, and that is said", record([host, PTX, "zstd"]), 0, "PASS",
+           "5 launches, none recorded: no -o FILE was given\n$")
     os.unlink(trace)
     result = record([host, PTX, "plain"], ["-o", trace, "--no-record", "--json", "-q"])
     stats = json.loads(result[1][result[1].index("{"):])
@@ -468,7 +527,7 @@ OF_GPU = ("device_info",)  # names the GPU it expects
 
 def machine_programs(nvcc):
     if run([PROGRAM, "trace", "record", "-w", "vectoradd", "-p", "size=small", "--arch", "sm_80"], {"WARPWATT_CODE": "sass"})[0]:
-        print("no ptxas is found that knows sm_80: programs were not run as machine code")
+        print("skipped - programs as machine code: no ptxas is found that knows sm_80")
         return
     for gpu, flags, origin in MACHINES:
         for name, sources in programs():
@@ -550,7 +609,7 @@ def nvcc_linking(nvcc):
 def cublas(nvcc, root):
     """A closed library with a stripped runtime of its own."""
     if not glob.glob(os.path.join(root, "lib64", "libcublas.so*")):
-        print("cuBLAS is not installed: its program was not compiled")
+        print("skipped - cuBLAS: it is not installed")
         return
     for way in ("static", "shared"):
         built = run([nvcc, "-cudart", way, "-o", "blas", os.path.join(HERE, "toolkit", "cublas.cu"), "-lcublas"], None, 600)
@@ -559,6 +618,64 @@ def cublas(nvcc, root):
                record(["./blas"], ["-q", "-g", "a100", "-o", "blas.wwt", "--code", "auto"]), 0, "PASS")
         check("its kernels are recorded, runtime " + way, len(launches("blas.wwt") or []) >= 2)
         os.unlink("blas.wwt")
+
+
+def refusals(nvcc):
+    """What a kernel asks for and does not get is named, with the error that the program gets."""
+    source = os.path.join(HERE, "toolkit", "refused.cu")
+    for name, flags, gpu, text in (("nested", ["-DNESTED", "-arch=sm_80"], "a100", r"a launch from a kernel \(dynamic parallelism\)"),
+                                   ("conditional", ["-arch=sm_90"], "h100", "a conditional node of a graph")):
+        for way in "static", "shared":
+            built = run([nvcc, "-rdc=true", "-cudart", way, *flags, "-o", name, source, "-lcudadevrt"], None, 600)
+            if built[0] != 0 and name == "conditional":
+                print("skipped - conditional nodes: this toolkit has none")
+                break
+            check("a program with %s, runtime %s, compiles" % (name, way), built[0] == 0, built)
+            for code in "sass", "ptx":
+                expect("refused: %s, runtime %s, --code %s" % (name, way, code),
+                       record(["./" + name], ["-q", "-g", gpu, "--code", code, "-o", "refused.wwt"]), 5, "PASS",
+                       text + ", which is not supported")
+    check("nothing is left of what was refused", not os.path.exists("refused.wwt"))
+
+
+def cubin_programs(nvcc):
+    """Cubins and fat binaries that a program loads by itself."""
+    ptxas = os.path.join(os.path.dirname(os.path.realpath(nvcc)), "ptxas")
+    if not os.path.exists(ptxas):
+        print("skipped - cubins: ptxas is not beside nvcc")
+        return
+    put_texts()
+    for name in "put-a", "put-b":
+        for made in ([ptxas, "-arch=sm_80", "-o", name + ".cubin", name + ".ptx"],
+                     [nvcc, "-fatbin", "-gencode", "arch=compute_80,code=sm_80", "-o", name + ".fatbin", name + ".ptx"]):
+            result = run(made, None, 600)
+            check("made: " + made[made.index("-o") + 1], result[0] == 0, result)
+    machine = ["--code", "sass", "-g", "a100"]
+    for form, images in (("cubins", ["put-a.cubin", "put-b.cubin"]), ("fat binaries", ["put-a.fatbin", "put-b.fatbin"]),
+                         ("a cubin and a fat binary", ["put-a.cubin", "put-b.fatbin"])):
+        check_modules(form, images, machine, "sm_80 of the program")
+    triton(ptxas)
+
+
+def triton(ptxas):
+    """A cubin as Triton makes it, launched as Triton's launcher does."""
+    text = os.path.join(HERE, "toolkit", "triton.ptx")
+    run(["cc", "-O1", "-o", "triton", os.path.join(HERE, "toolkit", "triton.c"), "-ldl"])
+    for gpu, arch, shared, options in (("a100", "sm_80", 16, []), ("a100", "sm_80", 70000, []), ("h100", "sm_90", 16, []),
+                                       ("h100", "sm_90", 70000, ["cluster"])):
+        label = "%s, %d bytes of dynamic shared memory%s" % (gpu, shared, ", in clusters" if options else "")
+        built = run([ptxas, "-lineinfo", "--gpu-name=" + arch, "-o", "triton.cubin", text], None, 600)
+        check("made: triton.cubin of " + arch, built[0] == 0, built)
+        expect("a cubin that Triton's launcher launches: " + label, record([os.path.abspath("triton"), "triton.cubin", str(shared),
+               *options], ["-q", "-g", gpu, "--code", "sass", "-o", "triton.wwt"]), 0, "PASS")
+        info = json.loads(run([PROGRAM, "trace", "info", "triton.wwt", "--json"])[1])["launches"]
+        got = [(x["kernel"], x["shared_static"], x["shared_dynamic"], x["code"], x.get("cluster")) for x in info]
+        wanted = ("center", 0, shared, arch + " of the program", [2, 1, 1] if options else None)
+        check("what the trace says of it: " + label, got == [wanted] * 2, got)
+        check("its trace is sound: " + label, run([PROGRAM, "trace", "verify", "triton.wwt"])[0] == 0)
+        os.unlink("triton.wwt")
+    expect("a cubin of another GPU is refused", record([os.path.abspath("triton"), "triton.cubin", "16"],
+           ["-q", "-g", "a100", "--code", "sass", "-o", "triton.wwt"]), 1, None, "machine code for sm_90: it does not run on the chosen GPU")
 
 
 def toolkit_programs(nvcc):
@@ -572,13 +689,16 @@ def toolkit_programs(nvcc):
         check("its launches through both are recorded, runtime " + way, len(launches("both.wwt") or []) == 2)
     cublas(nvcc, root)
     if not os.path.exists(os.path.join(root, "include", "nvrtc.h")):
-        print("NVRTC is not installed: its program was not compiled")
+        print("skipped - NVRTC: it is not installed")
         return
     lib = os.path.join(root, "lib64")
     built = run(["cc", "-I", os.path.join(root, "include"), "-o", "nvrtc", os.path.join(HERE, "toolkit", "nvrtc.c"),
                  os.path.join(CUDART, "libcuda.so.1"), "-L" + lib, "-lnvrtc", "-Wl,-rpath," + lib], None, 600)
     check("a program of NVRTC compiles", built[0] == 0, built)
-    expect("a kernel that NVRTC compiles to PTX", record(["./nvrtc", "compute_80"], ["-q", "-g", "a100"]), 0, "PASS")
+    expect("a kernel that NVRTC compiles to PTX", record(["./nvrtc", "compute_80"], ["-q", "-g", "a100", "-o", "nvrtc.wwt"]), 0, "PASS")
+    check("its trace is sound, and has the launch", run([PROGRAM, "trace", "verify", "nvrtc.wwt"])[0] == 0 and
+          launches("nvrtc.wwt") == ["twice"], launches("nvrtc.wwt"))
+    os.unlink("nvrtc.wwt")
     for code, wanted in (("sass", 0), ("ptx", 1)):
         expect("a kernel that NVRTC compiles to machine code, --code " + code,
                record(["./nvrtc", "sm_80"], ["-q", "-g", "a100", "--code", code]), wanted,
@@ -637,6 +757,7 @@ def main():
         stub_archive()
         stub_plugin()
         stub_driver()
+        stub_modules()
         host = os.path.abspath("host-13")
         stub_options(host)
         stub_failures(host)
@@ -652,13 +773,15 @@ def main():
             for name, sources in programs():
                 nvcc_program(nvcc, name, sources)
             nvcc_linking(nvcc)
+            refusals(nvcc)
+            cubin_programs(nvcc)
             toolkit_programs(nvcc)
             side_by_side(nvcc)
             copies(nvcc)
             machine_programs(nvcc)
             machine_choices(nvcc)
         else:
-            print("nvcc is not installed: its programs were not compiled")
+            print("skipped - programs of nvcc: it is not installed")
         os.chdir(ROOT)
     print("%d passed, %d failed" % (counts[True], counts[False]))
     return 1 if counts[False] else 0

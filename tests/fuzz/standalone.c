@@ -3,7 +3,8 @@
  *     target FILE|DIRECTORY...                     feeds each file once
  *     target -runs=N -seed=S FILE|DIRECTORY...     then N mutations of them, the same ones for the same seed
  *
- * If the target dies, the input that killed it is written to crash-standalone.
+ * Without files mutations start from an empty input. If the target dies, or takes more than INPUT_SECONDS for
+ * an input, that input is written to crash-standalone.
  */
 #include "../../estimator/base/rng.h"
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define INPUT_MAX ((size_t)1 << 16)
+#define INPUT_SECONDS 20
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Of the address sanitizer, if it is linked in. */
@@ -51,7 +53,9 @@ static void feed(const unsigned char *data, size_t size) {
     if (!current.data) exit(2);
     memcpy(current.data, data, size);
     current.size = size;
+    alarm(INPUT_SECONDS);
     LLVMFuzzerTestOneInput(current.data, size);
+    alarm(0);
     free(current.data);
     current = (struct input){0}; /* nothing is to blame between inputs */
 }
@@ -168,6 +172,7 @@ int main(int argc, char **argv) {
     signal(SIGBUS, on_signal);
     signal(SIGFPE, on_signal);
     signal(SIGABRT, on_signal);
+    signal(SIGALRM, on_signal);
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "-runs=", 6) == 0)
             runs = strtoull(argv[i] + 6, NULL, 10);
@@ -176,10 +181,11 @@ int main(int argc, char **argv) {
         else
             add_path(argv[i]);
     }
-    if (!corpus.count) {
+    if (!corpus.count && !runs) {
         fprintf(stderr, "usage: %s [-runs=N] [-seed=S] FILE|DIRECTORY...\n", argv[0]);
         return 2;
     }
+    if (!corpus.count) add_file("/dev/null"); /* mutations of nothing */
     for (size_t i = 0; i < corpus.count; i++) feed(corpus.input[i].data, corpus.input[i].size);
     run_mutations(runs, seed);
     printf("%zu files, %llu mutations\n", corpus.count, (unsigned long long)runs);

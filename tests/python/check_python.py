@@ -105,11 +105,33 @@ def check_results(ww):
           list(ours.to_dict()))
 
 
+def check_rows(ww):
+    """Names of kernels, and source lines as rows."""
+    source = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry _Z3addIfEvPT_()\n{\nret;\n}\n"
+    with open("m.ptx", "w", encoding="utf-8") as file:
+        file.write(source)
+    ww.record_ptx("m.ptx", {"launches": [{"kernel": "_Z3addIfEvPT_", "grid": [1, 1, 1], "block": [32, 1, 1]}]}, "m.wwt", code="ptx")
+    for what, rows in (("a replay", ww.run("m.wwt", "v100").launches()), ("a trace", ww.Trace("m.wwt").launches())):
+        check("launches of %s: the kernel's name, and the mangled one" % what,
+              (list(rows["kernel"]), list(rows["mangled"])) == (["add<float>"], ["_Z3addIfEvPT_"]), rows)
+    result = ww.run("t.wwt", "gtx480")
+    rows = result.source(3)
+    text = json.loads(program("report", "--run", str(result.store("t.db")), "--db", "t.db", "--source", "--json", "--most", "3")[1])
+    check("source() has a row for each line", list(rows["stall_warp_cycles"]) == [l["stall_warp_cycles"] for l in text["lines"]]
+          and len(rows) == 3, rows)
+    check("with cycles by state", all(list(rows[s])[0] == text["lines"][0]["warp_cycles"].get(s, 0) for s in ww.STATES), rows)
+
+
 def check_database(ww):
     result = ww.run("t.wwt", "gtx480", db="t.db")
     db = ww.Database("t.db")
     rows = db.query("SELECT 1.5 AS a, NULL AS b, 'x' AS c, :v AS d", v=7)
     check("values keep their types", list(rows["a"]) == [1.5] and list(rows["c"]) == ["x"], rows)
+    rows = db.query("SELECT typeof(:a) AS a, typeof(:b) AS b, :c AS c, typeof(:t) AS t, typeof(:n) AS n", a="12", b=12, c="'q'", t=True, n=1.5)
+    check("a str is bound as text, a number as a number", [list(rows[k])[0] for k in "abctn"] == ["text", "integer", "'q'", "integer", "real"], rows)
+    rows = db.query("SELECT typeof(?) AS a, typeof(?) AS b", "12", 12)
+    check("so it is by place", list(rows["a"]) == ["text"] and list(rows["b"]) == ["integer"], rows)
+    check("a named query takes a number as text", len(db.named("stalls", run="1")) == len(db.named("stalls", run=1)) > 0)
     check("a stored run is read back", db.load().cycles == result.cycles and db.load(1).states() == result.states())
     wrong = raised(ww.WarpwattError, db.query, "SELECT nothing")
     check("an error of SQL names the place", wrong is not None and wrong.code == "db" and "nothing" in wrong.text, wrong)
@@ -130,6 +152,8 @@ def check_sweep(ww):
     check("the front holds the fastest point, first", front[0] == min(rows["time_s"]) and front == sorted(front), front)
     again = ww.sweep(space, "s.db", jobs=2)
     check("the same sweep computes nothing twice", again.summary.computed == 0, again.summary)
+    none = ww.sweep(dict(space, objectives=[{"name": "none", "sql": "NULL"}]), "none.db")
+    check("points without an objective are counted", none.summary.no_value == 4 and not len(none.front()), none.summary)
     bad = ww.sweep(dict(space, parameters={"sm.shared_kb": [16], "sm.shared_per_cta_kb": [48]}), "bad.db")
     check("invalid points give their cause", bad.summary.invalid == 1 and bad.summary.causes[0][1], bad.summary)
     wrong = raised(ww.WarpwattError, ww.sweep, dict(space, parameters={"sm.cont": [4]}), "bad.db")
@@ -150,6 +174,49 @@ def check_errors(ww):
         file.write(b"\0" * 4096)
     wrong = raised(ww.WarpwattError, ww.Trace, "junk.wwt")
     check("a file that is no trace", wrong is not None and wrong.code == "input", wrong)
+
+
+def check_misuse(ww):
+    """Each in a process of its own: a crash must not end the tests."""
+    def said(code, kind, text=""):
+        done = python("import warpwatt as ww\n" + code)
+        last = done.stderr.strip().splitlines()[-1:] or [""]
+        check(code.replace("\n", "; "), done.returncode == 1 and kind in last[0] and text in last[0], (done.returncode, last))
+
+    def works(code):
+        done = python("import copy\nimport warpwatt as ww\n" + code)
+        check(code.replace("\n", "; "), done.returncode == 0, (done.returncode, done.stderr))
+    said("ww.Gpu(None)", "TypeError")
+    said("ww.run('t.wwt', None)", "TypeError")
+    said("ww.run('t.wwt\\0x', 'gtx480')", "ValueError", "NUL")
+    said("ww.record('saxpy\\0x')", "ValueError", "NUL")
+    said("ww.record_ptx(None, {})", "TypeError")
+    said("ww.sweep(None, 'x.db')", "TypeError")
+    said("ww.run('t.wwt', 'gtx480', threads=-1)", "ValueError", "threads")
+    said("ww.run('t.wwt', 'gtx480', threads=10**30)", "ValueError", "threads")
+    said("ww.run('t.wwt', 'gtx480', seed=-1)", "ValueError", "seed")
+    said("ww.run('t.wwt', 'gtx480', mode=None)", "TypeError", "mode")
+    said("ww.record('saxpy', seed=-1)", "ValueError", "seed")
+    said("ww.sweep({'gpu': 'gtx480'}, 'x.db', jobs=-3)", "ValueError", "jobs")
+    said("ww.sweep({'gpu': 'gtx480'}, 'x.db', points=2**70)", "ValueError", "points")
+    said("ww.Gpu('gtx480', {'sm.count': None})", "TypeError", "sm.count")
+    said("ww.record_program('./app', 'x.wwt')", "TypeError", "list")
+    said("ww.record_program([], 'x.wwt')", "ValueError")
+    said("ww.Database('t.db').query('SELECT ?', b'a')", "TypeError", "bytes")
+    said("ww.Database('t.db').named('stalls', ':a=1')", "ValueError", ":a=1")
+    works("rows = ww.Database('t.db').query('SELECT ? AS a', ':a=1')\nassert list(rows['a']) == [':a=1']")
+    said("import pickle\npickle.dumps(ww.Gpu('gtx480'))", "TypeError", "Gpu")
+    works("a = copy.copy(ww.Gpu('gtx480'))\nb = copy.deepcopy(a)\ndel a\nassert b.name == 'gtx480'")
+    works("r = ww.run('t.wwt', 'gtx480')\nc = copy.copy(r)\ndel r\nassert c.cycles > 0")
+    works("t = copy.copy(ww.Trace('t.wwt'))\nassert len(t) == 1")
+    works("rows = ww.Database('t.db').query('SELECT ? IS NULL AS a', None)\nassert list(rows['a']) == [1]")
+    works("rows = ww.Database('t.db').named('workloads')\nassert len(rows)")
+    space = {"gpu": "gtx480", "traces": ["t.wwt"], "parameters": {"sm.count": [1.5]}}
+    wrong = raised(ww.WarpwattError, ww.sweep, space, "misuse.db")
+    check("an error in a space that is a dictionary names no file", wrong is not None and "tmp" not in str(wrong)
+          and 'sm.count' in str(wrong), wrong)
+    space["parameters"] = {"sm.count": range(4, 9, 4)}
+    check("a range is a list of levels", len(ww.sweep(space, "misuse.db").points()) == 2)
 
 
 def check_progress(ww):
@@ -228,8 +295,10 @@ def main():
         check_other_builds()
         check_results(ww)
         check_database(ww)
+        check_rows(ww)
         check_sweep(ww)
         check_errors(ww)
+        check_misuse(ww)
         check_progress(ww)
         check_threads(ww)
         check_documents()

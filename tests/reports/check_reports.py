@@ -279,9 +279,10 @@ def check_variants(program, folder):
     claim("the table of measured variants is not overwritten", result.returncode != 0, result.stderr)
 
 
-def check_empty_sweep(program, db, folder):
-    """A sweep of which no point is done yet, and one whose points all break the constraints."""
-    for name, sql in (("all points outside the constraints", "UPDATE sweep_point SET feasible = 0 WHERE feasible = 1"),
+def check_empty_sweep(program, db, folder, have):
+    """A sweep of which no point is done yet, one whose points all break the constraints, and one whose points hold them."""
+    for name, sql in (("no point outside the constraints", "UPDATE sweep_point SET feasible = 1 WHERE feasible = 0"),
+                      ("all points outside the constraints", "UPDATE sweep_point SET feasible = 0 WHERE feasible = 1"),
                       ("no point done", "DELETE FROM sweep_setting; DELETE FROM sweep_value; DELETE FROM sweep_point;"
                        " DELETE FROM sweep_effect")):
         empty, path = os.path.join(folder, "empty.db"), os.path.join(folder, "empty.html")
@@ -294,6 +295,11 @@ def check_empty_sweep(program, db, folder):
         claim("%s: a page is made" % name, result.returncode == 0, result.stderr)
         found = pages.page_problems(path) + (pages.tidy(path) or [])
         claim("%s: tidy and our rules find nothing" % name, not found, found[:5])
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        wanted = name.startswith("all")
+        claim("%s: constraints are spoken of if points break them" % name, ("hold the constraints" in text) == wanted
+              and (not have or (">outside the constraints</li>" in text) == wanted))
 
 
 def main(program):
@@ -313,7 +319,7 @@ def main(program):
         check_markdown(program, db, bad)
         check_timeline(program, db)
         check_big_sweep(program, db, folder)
-        check_empty_sweep(program, db, folder)
+        check_empty_sweep(program, db, folder, have)
         check_variants(program, folder)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0

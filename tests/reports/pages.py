@@ -85,6 +85,15 @@ def make_hostile(db, path):
     target.close()
 
 
+def make_long(db, path):
+    """A copy with kernels of long names, as templates have."""
+    source, target = sqlite3.connect(db), sqlite3.connect(path)
+    source.backup(target)
+    target.execute("UPDATE kernel SET name = 'a_kernel_whose_name_goes_on_and_on_for_seventy_characters_or_so_' || rowid")
+    target.commit()
+    target.close()
+
+
 def rowid(connection, table):
     """A column, or an expression, that names one row; tables without rowid have their key."""
     sql = connection.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()[0]

@@ -33,7 +33,7 @@ struct ww_memsys {
     struct ww_peer *peer; /* the real one, if the GPU has GPCs */
     struct ww_arena arena;
     uint64_t live;
-    uint32_t flying, l1_sector;
+    uint32_t flying, l1_sector, sms;
     bool blocked[1024];
 };
 
@@ -46,6 +46,7 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
     m->queue = queue;
     m->client = *client;
     m->l1_sector = gpu->l1_sector;
+    m->sms = gpu->sm_count;
     ww_clock_init(&m->clock, 1000);
     ww_arena_init(&m->arena, 0);
     if (gpu->sm_gpcs) m->peer = ww_peer_new(gpu, queue, &m->clock, client, &m->live, &m->arena);
@@ -150,6 +151,10 @@ uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps
     for (const struct fake_flight *f = m->all; f; f = f->older)
         if (f->event.queued && f->request.sm == sm && f->at < first) first = f->at;
     return first;
+}
+
+void ww_memsys_quiet_all(const struct ww_memsys *m, uint64_t now_ps, uint64_t *quiet) {
+    for (uint16_t sm = 0; sm < m->sms; sm++) quiet[sm] = ww_memsys_quiet(m, sm, now_ps);
 }
 
 bool ww_memsys_idle(const struct ww_memsys *m) {

@@ -3,6 +3,7 @@
 #define WW_TESTS_BULK_FIXTURE_H
 
 #include "exec_test.h"
+#include "../../estimator/api/record.h"
 #include "../../traces/tensor_map.h"
 
 #define HEAD ".version 8.1\n.target sm_90a\n.address_size 64\n"
@@ -47,6 +48,8 @@ struct job {
 void both(const struct job *j, void (*want)(const void *out));
 /* It fails both ways, with an error that says so. */
 void refused(const struct job *j, const char *part);
+/* It fails as PTX or as machine code (if there is a ptxas). */
+void refused_as(enum ww_record_code code, const struct job *j, const char *part);
 /* What the last run's waits at mbarriers were for: of a CTA, of both of a pair. */
 void want_events_of(uint64_t cta, uint32_t own, uint32_t others);
 void want_events(uint32_t own, uint32_t others);

@@ -249,6 +249,10 @@ static void nearest_word_is_offered_only_if_it_is_near(void **state) {
     ww_nearest_init(&n, "bicycle");
     ww_nearest_offer(&n, "v100");
     assert_null(ww_nearest_get(&n));
+    ww_nearest_init(&n, "V100"); /* capital letters are no edits */
+    ww_nearest_offer(&n, "a100");
+    ww_nearest_offer(&n, "v100");
+    assert_string_equal(ww_nearest_get(&n), "v100");
 }
 
 static void errors_carry_place_and_text(void **state) {

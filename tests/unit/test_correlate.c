@@ -146,6 +146,25 @@ static void launches_that_differ_are_an_error(void **state) {
     ww_fixture_assert_contains(error.text, "launch 7");
 }
 
+static void launches_of_other_sizes_are_an_error(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 1});
+    struct ww_measured_point p[] = {point("k", 0, 1)};
+    int calls;
+    memcpy(p[0].grid, r->launch[0].grid, sizeof p[0].grid);
+    memcpy(p[0].block, r->launch[0].block, sizeof p[0].block);
+    ww_result_free(r);
+    struct ww_correlation *c = correlate(p, 1, false, &calls);
+    assert_non_null(c);
+    ww_correlation_free(c);
+    p[0].block[0]++;
+    assert_null(correlate(p, 1, false, &calls));
+    ww_fixture_assert_contains(error.text, "has blocks of (");
+    p[0].grid[2]++;
+    assert_null(correlate(p, 1, false, &calls));
+    ww_fixture_assert_contains(error.text, "has the grid (");
+}
+
 static void a_whole_run_is_compared_with_the_sum(void **state) {
     (void)state;
     struct ww_measured_point p[] = {point("", WW_ALL_LAUNCHES, 1)};
@@ -292,6 +311,7 @@ int main(void) {
         cmocka_unit_test(launches_of_a_kernel_add_up),
         cmocka_unit_test(wrong_outputs_are_shown_and_not_counted),
         cmocka_unit_test(launches_that_differ_are_an_error),
+        cmocka_unit_test(launches_of_other_sizes_are_an_error),
         cmocka_unit_test(a_whole_run_is_compared_with_the_sum),
         cmocka_unit_test(what_was_measured_becomes_the_models),
         cmocka_unit_test(a_derived_models_chases_take_what_was_measured),

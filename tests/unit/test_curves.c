@@ -130,9 +130,9 @@ static void a_stream_grows_with_the_threads_and_stays_below_the_peak(void **stat
     (void)state;
     double few, more, most;
     open_gpu("v100", NULL);
-    assert_int_equal(ww_curve_stream(&meter, 1, 32, false, &few, &error), WW_OK);
-    assert_int_equal(ww_curve_stream(&meter, 2, 64, false, &more, &error), WW_OK);
-    assert_int_equal(ww_curve_stream(&meter, 2, 1024, true, &most, &error), WW_OK);
+    assert_int_equal(ww_curve_stream(&meter, 1, 32, &ww_curve_read, &few, &error), WW_OK);
+    assert_int_equal(ww_curve_stream(&meter, 2, 64, &ww_curve_read, &more, &error), WW_OK);
+    assert_int_equal(ww_curve_stream(&meter, 2, 1024, &ww_curve_triad, &most, &error), WW_OK);
     assert_true(few > 0 && more > 3 * few && more < 5 * few);
     assert_true(most > 0.7 * meter.board.dram_peak_gbps && most < 1.02 * meter.board.dram_peak_gbps);
     close_gpu();

@@ -168,6 +168,43 @@ static void a_database_in_a_folder_of_others_is_read(void **state) {
     assert_int_equal(files_in(f->dir), 1);
 }
 
+/* What opening says to a user who may not write. The file is stored and closed. */
+static void refused_to_others(struct ww_db_fixture *f, bool create, const char *text) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && setuid(65534) != 0) _exit(2);
+        enum ww_code code = ww_db_open(f->path, create, &f->db, &f->error);
+        if (code != WW_IO || !strstr(f->error.text, text)) fprintf(stderr, "%d %s\n", code, f->error.text);
+        _exit(code == WW_IO && strstr(f->error.text, text) ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(chmod(f->dir, 0755), 0);
+    assert_int_equal(status, 0);
+}
+
+static void a_database_that_may_not_be_written_says_so(void **state) {
+    struct ww_db_fixture *f = *state;
+    ww_db_fixture_store(f, NULL);
+    close_db(f);
+    assert_int_equal(chmod(f->path, 0444), 0);
+    assert_int_equal(chmod(f->dir, 0555), 0);
+    refused_to_others(f, true, "cannot be written: this user may only read");
+}
+
+static void a_database_that_may_not_be_opened_says_why(void **state) {
+    struct ww_db_fixture *f = *state;
+    ww_db_fixture_store(f, NULL);
+    close_db(f);
+    assert_int_equal(chmod(f->path, 0), 0);
+    assert_int_equal(chmod(f->dir, 0755), 0);
+    refused_to_others(f, false, "cannot be opened: Permission denied");
+    assert_int_equal(unlink(f->path), 0);
+    assert_int_equal(chmod(f->dir, 0555), 0);
+    refused_to_others(f, true, "cannot create: Permission denied");
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, ww_db_fixture_setup, ww_db_fixture_teardown)
 
 int main(void) {
@@ -180,6 +217,8 @@ int main(void) {
         T(a_path_that_names_no_file_of_ours_is_refused_at_once),
         T(a_read_only_file_is_read_and_nothing_appears_beside_it),
         T(a_database_in_a_folder_of_others_is_read),
+        T(a_database_that_may_not_be_written_says_so),
+        T(a_database_that_may_not_be_opened_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,7 +216,7 @@ static void unknown_keys_and_bounds_name_file_and_path(void **state) {
 
 static void index_masks_and_way_weights_must_fit_the_cache(void **state) {
     (void)state;
-    refused("{\"inherits\": \"gtx480\", \"l1\": {\"index\": \"0x80,\"}}", ": $.l1.index", "no list");
+    refused("{\"inherits\": \"gtx480\", \"l1\": {\"index\": \"0x80,\"}}", ": $.l1.index", "not a list");
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"index\": \"0x40\"}}", ": $.l1.index",
             "inside of a line of 128 bytes");
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"ways\": 8}}", ": $.l1.index",
@@ -224,7 +224,7 @@ static void index_masks_and_way_weights_must_fit_the_cache(void **state) {
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"way_weights\": \"1,3,1\"}}", ": $.l1.way_weights",
             "for l1.ways = 4");
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"way_weights\": \"0,0,0,0\"}}", ": $.l1.way_weights", "");
-    refused("{\"inherits\": \"gtx480\", \"tex\": {\"kb\": 13}}", ": $.tex.kb", "no whole number of sets");
+    refused("{\"inherits\": \"gtx480\", \"tex\": {\"kb\": 13}}", ": $.tex.kb", "not a whole number of sets");
     refused("{\"inherits\": \"gtx980\", \"lsu\": {\"line\": 24}}", ": $.lsu.line", "24");
 }
 

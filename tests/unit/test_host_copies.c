@@ -214,7 +214,7 @@ static void launches_side_by_side_end_when_the_replay_says(void **state) {
                                  {0, 0, 0, false, WW_OPERATION_OF_LAUNCH(2) + 1}};
     make(steps, 6);
     struct ww_result *r = replay_on(NULL, false);
-    assert_int_equal(r->launch[2].beside, 1);
+    assert_int_equal(r->launch[2].concurrent, 1);
     for (size_t i = 0; i < r->launch_count; i++) {
         const struct ww_launch_result *l = &r->launch[i];
         near(l->with_copies_start_ps, (double)l->start_ps);

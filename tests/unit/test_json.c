@@ -161,8 +161,8 @@ static void unknown_keys_beside_a_value_are_refused(void **state) {
 
 static void a_key_given_twice_is_refused(void **state) {
     (void)state;
-    refused("{\"open\": true, \"open\": false}", "box.json", "\"open\" stands twice");
-    refused("{\"size\": {\"width\": 1, \"weight\": 1, \"width\": 1}}", "box.json", "\"width\" stands twice");
+    refused("{\"open\": true, \"open\": false}", "box.json", "\"open\" appears twice");
+    refused("{\"size\": {\"width\": 1, \"weight\": 1, \"width\": 1}}", "box.json", "\"width\" appears twice");
     refused("{\"size\": {\"width\": 1}, \"size.width\": 2}", "box.json: $.size.width", "given twice");
 }
 

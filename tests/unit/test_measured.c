@@ -84,7 +84,7 @@ static void what_breaks_the_schema_is_refused_with_its_place(void **state) {
     refused(FILE_OF("{\"id\": \"a\", \"kind\": \"other\"}"), ".json", "expected figure");
     refused(FILE_OF(FIGURE_OF("2", "1", "3") ", {\"id\": \"a\"}"), ".json", "records[1]");
     refused(FILE_OF(LAUNCH_OF("1", "1")), ".json", "expected true or false");
-    refused(FILE_OF("{\"id\": \"a\", \"kind\": \"figure\", \"kind\": \"figure\"}"), ".json", "stands twice");
+    refused(FILE_OF("{\"id\": \"a\", \"kind\": \"figure\", \"kind\": \"figure\"}"), ".json", "appears twice");
 }
 
 static void figures_that_make_no_sense_are_refused(void **state) {
@@ -276,6 +276,63 @@ static void a_profilers_raw_page_has_its_units_in_the_second_line(void **state) 
     ww_measured_free(m);
 }
 
+static void a_profilers_sizes_of_grids_and_blocks_are_read(void **state) {
+    (void)state;
+    struct ww_measured *m =
+        good("\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\"\n"
+             "\"\",\"\",\"\",\"\",\"\",\"us\"\n"
+             "\"0\",\"1\",\"k\",\"(256, 2, 1)\",\" (1024, 1, 3)\",\"1\"\n"
+             "\"1\",\"1\",\"k\",\"256\",\"(99999999999, 1, 1)\",\"1\"\n",
+             ".csv");
+    assert_int_equal(m->point_count, 2);
+    assert_true(m->point[0].block[0] == 256 && m->point[0].block[1] == 2 && m->point[0].block[2] == 1);
+    assert_true(m->point[0].grid[0] == 1024 && m->point[0].grid[1] == 1 && m->point[0].grid[2] == 3);
+    assert_true(m->point[1].block[0] == 0 && m->point[1].grid[0] == 0); /* in another form: not known */
+    ww_measured_free(m);
+}
+
+static void sizes_of_grids_and_blocks_are_stored(void **state) {
+    struct ww_db_fixture *f = *state;
+    struct ww_measured *m = good(
+        "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"gpu__time_duration.sum\"\n"
+        "\"\",\"\",\"\",\"\",\"\",\"us\"\n"
+        "\"0\",\"1\",\"k\",\"(256, 2, 1)\",\"(1024, 1, 3)\",\"1\"\n\"1\",\"1\",\"k\",\"256\",\"?\",\"1\"\n",
+        ".csv");
+    struct ww_measured *n;
+    int64_t id;
+    bool stored;
+    assert_int_equal(ww_db_store_measured(f->db, m, &id, &stored, &error), WW_OK);
+    assert_int_equal(ww_db_load_measured(f->db, id, &n, &error), WW_OK);
+    for (int d = 0; d < 3; d++) {
+        assert_int_equal(n->point[0].grid[d], m->point[0].grid[d]);
+        assert_int_equal(n->point[0].block[d], m->point[0].block[d]);
+        assert_true(n->point[1].grid[d] == 0 && n->point[1].block[d] == 0);
+    }
+    assert_int_equal(n->point[0].grid[0], 1024);
+    ww_measured_free(n);
+    ww_db_fixture_tamper(f, "UPDATE hardware_point SET grid_y = NULL WHERE ord = 0");
+    assert_int_equal(ww_db_open(f->path, false, &f->db, &error), WW_OK);
+    assert_int_equal(ww_db_load_measured(f->db, id, &n, &error), WW_DB);
+    ww_fixture_assert_contains(error.text, "three sizes or none");
+    ww_measured_free(m);
+}
+
+static void a_comma_in_place_of_a_point_is_refused(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"2,5",     "1234,567", "1,23",     "1,2345",
+                                        "1.234,5", ",123",     "1,234,56", "1.5,000"};
+    static const char *const right[] = {"1,234", "12,345,678.25", "123", "0.5", "1e3"};
+    char text[400];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(text, sizeof text, NCU_LONG NCU_ROW("0", "k", "Duration", "us", "%s"), wrong[i]);
+        refused(text, ".csv", "between thousands");
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        snprintf(text, sizeof text, NCU_LONG NCU_ROW("0", "k", "Duration", "us", "%s"), right[i]);
+        ww_measured_free(good(text, ".csv"));
+    }
+}
+
 static void of_metrics_that_mean_the_same_the_best_counts_wherever_it_stands(void **state) {
     (void)state;
     struct ww_measured *m = good(NCU_LONG NCU_ROW("0", "k", "sm__cycles_elapsed.max", "cycle", "5")
@@ -321,10 +378,13 @@ int main(void) {
         cmocka_unit_test(a_csv_that_is_wrong_is_refused_with_its_line),
         cmocka_unit_test(a_profilers_details_page_gives_cycles_and_times),
         cmocka_unit_test(a_profilers_raw_page_has_its_units_in_the_second_line),
+        cmocka_unit_test(a_profilers_sizes_of_grids_and_blocks_are_read),
+        cmocka_unit_test(a_comma_in_place_of_a_point_is_refused),
         cmocka_unit_test(of_metrics_that_mean_the_same_the_best_counts_wherever_it_stands),
         cmocka_unit_test(a_profilers_page_that_is_wrong_is_refused_with_its_line),
         cmocka_unit_test(what_was_measured_can_be_said_to_be_of_a_trace),
         CASE(a_measurement_loads_as_it_was_stored),
+        CASE(sizes_of_grids_and_blocks_are_stored),
         CASE(the_same_measurement_is_stored_once),
         CASE(a_measurement_that_is_not_there_is_an_error),
         CASE(a_tampered_measurement_is_refused),

@@ -232,7 +232,8 @@ static void a_triad_reads_three_arrays_and_writes_one(void **state) {
     struct ww_bench *bench = bench_of("v100", &gpu);
     struct ww_bench_result r;
     struct ww_micro *m;
-    ok(ww_micro_stream(160, 64, 3, 1, 0, &m, &error));
+    const struct ww_micro_stream triad = {160, 64, 3, 1, 0, 1 << 30, NULL};
+    ok(ww_micro_stream(&triad, &m, &error));
     ok(ww_bench_run(bench, m, 0, &r, &error));
     assert_int_equal(r.counter[WW_C_L1_SECTOR_READ] * 32, 3 * 160 * 64 * 8);
     assert_int_equal(r.counter[WW_C_L1_SECTOR_WRITE] * 32, 160 * 64 * 8);
@@ -267,6 +268,8 @@ static void shapes_that_cannot_be_are_refused(void **state) {
     assert_int_equal(ww_micro_scopy(1, 32, 33, 1, &m, &error), WW_USAGE);
     assert_int_equal(ww_micro_smem_stride(1, 2, 1, &m, &error), WW_USAGE);
     assert_int_equal(ww_micro_cache_read(1, 32, 100, 1, &m, &error), WW_USAGE);
+    const struct ww_micro_stream writes_only = {1, 32, 0, 1, 0, 1 << 20, NULL};
+    assert_int_equal(ww_micro_stream(&writes_only, &m, &error), WW_USAGE);
     assert_null(m);
 }
 

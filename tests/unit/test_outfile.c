@@ -240,6 +240,17 @@ static void a_failure_leaves_the_old_file(void **state) {
     assert_int_equal(files_named(".tmp-ww-"), 0);
 }
 
+static void a_printer_that_fails_names_the_file(void **state) {
+    (void)state;
+    struct ww_outfile f;
+    struct ww_error e;
+    assert_int_equal(ww_outfile_stream(&f, "page", WW_OUTFILE_PAGE, &e), WW_OK);
+    enum ww_code code = ww_fail(&e, WW_IO, "", "the output could not be written");
+    assert_int_equal(ww_outfile_close(&f, code, &e), WW_IO);
+    assert_string_equal(e.where, "page");
+    assert_int_equal(access("page", F_OK), -1);
+}
+
 /* A child makes a temporary file and a folder with a file in it, and is killed. */
 static void killed_child(void) {
     int ready[2];
@@ -306,6 +317,35 @@ static void what_a_process_at_work_has_stays(void **state) {
     ww_temp_remove(&folder);
 }
 
+/* A process that makes the next temporary file takes away those that nobody has locked: between another's
+ * open() and its lock, that one's, too. */
+static void processes_that_write_in_one_folder_lose_nothing(void **state) {
+    (void)state;
+    enum { PROCESSES = 6, FILES = 1500 };
+    pid_t child[PROCESSES];
+    int status;
+    for (int i = 0; i < PROCESSES; i++) {
+        child[i] = fork();
+        if (child[i] != 0) continue;
+        char name[32];
+        struct ww_outfile f;
+        struct ww_error e;
+        int lost = 0;
+        snprintf(name, sizeof name, "out-%d", i);
+        for (int n = 0; n < FILES; n++)
+            if (ww_outfile_open(&f, name, WW_OUTFILE_TRACE, &e) != WW_OK ||
+                ww_outfile_close(&f, WW_OK, &e) != WW_OK)
+                lost++;
+        unlink(name);
+        _exit(lost != 0);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(files_named(".tmp-ww-"), 0);
+}
+
 static void standard_output_and_no_name_are_refused(void **state) {
     (void)state;
     expect_failure("-", WW_USAGE, "/dev/stdout is standard output");
@@ -327,8 +367,10 @@ int main(void) {
         cmocka_unit_test(an_empty_file_is_of_every_kind),
         cmocka_unit_test(an_input_is_known_by_any_name),
         cmocka_unit_test(a_failure_leaves_the_old_file),
+        cmocka_unit_test(a_printer_that_fails_names_the_file),
         cmocka_unit_test(what_a_killed_process_left_is_taken_away),
         cmocka_unit_test(what_a_process_at_work_has_stays),
+        cmocka_unit_test(processes_that_write_in_one_folder_lose_nothing),
         cmocka_unit_test(standard_output_and_no_name_are_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -381,6 +381,28 @@ static void a_profiler_with_one_pass_meets_a_kernels_code_in_dram_once(void **st
     ww_result_free(once);
 }
 
+/* What the launches before left in the L2 is found; their code is no longer in the SMs. */
+static void flushed_sms_fetch_code_from_an_l2_that_is_kept(void **state) {
+    (void)state;
+    const char *parameters[] = {"size=small"};
+    struct ww_record_options o = {.out_path = path, .arch = "sm_70"};
+    struct ww_record_stats stats;
+    assert_int_equal(ww_record_workload("bfs", parameters, 1, &o, &stats, &error), WW_OK);
+    struct ww_result *keep = run_launches(NULL, "keep"), *sm = run_launches(NULL, "flush-sm"),
+                     *all = run_launches(NULL, "flush");
+    assert_int_equal(record(state), 0); /* for the tests that follow */
+    size_t last = keep->launch_count - 1;
+    assert_true(last > 1 && sm->launch_count == keep->launch_count);
+    assert_true(sm->launch[last].counter[WW_C_FETCH_MISS] > keep->launch[last].counter[WW_C_FETCH_MISS]);
+    assert_int_equal(sm->launch[last].counter[WW_C_FETCH_MISS], all->launch[last].counter[WW_C_FETCH_MISS]);
+    assert_true(sm->launch[last].counter[WW_C_L2_SECTOR_MISS] < all->launch[last].counter[WW_C_L2_SECTOR_MISS]);
+    assert_true(sm->launch[last].time_ps >
+                keep->launch[last].time_ps); /* which begins while another one runs */
+    ww_result_free(keep);
+    ww_result_free(sm);
+    ww_result_free(all);
+}
+
 static void the_control_of_caches_is_stored_among_the_settings(void **state) {
     (void)state;
     struct ww_result *r = run_launches("0", "flush");
@@ -436,6 +458,7 @@ int main(void) {
         cmocka_unit_test(a_flushed_launch_is_as_if_it_were_the_only_one),
         cmocka_unit_test(a_launch_finds_what_the_one_before_left_unless_it_is_flushed),
         cmocka_unit_test(a_profiler_with_one_pass_meets_a_kernels_code_in_dram_once),
+        cmocka_unit_test(flushed_sms_fetch_code_from_an_l2_that_is_kept),
         cmocka_unit_test(the_control_of_caches_is_stored_among_the_settings),
         cmocka_unit_test(clocks_are_controlled_as_a_profiler_names_them),
         cmocka_unit_test(launches_in_a_row_hide_a_part_of_the_next_ones_processing),

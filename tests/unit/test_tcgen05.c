@@ -338,7 +338,14 @@ static void bad_uses_end_in_an_error(void **state) {
         "do not lie in tensor memory");
     refused(
         KERNEL(ALLOC("32") "@%p0 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r3];"),
-        "none pending");
+        "1 arrivals with 0 pending");
+    refused(KERNEL(ALLOC("32") "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r4],32;"),
+            "after the CTA's tcgen05.relinquish_alloc_permit");
+    refused(KERNEL(ALLOC("64")), "has not given back all columns of tensor memory (0x3)");
+    refused(
+        KERNEL(
+            "add.u32 %r4,%r4,0x100000; @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r4],32;"),
+        "out-of-bounds store of 4 bytes");
 }
 
 /* What is not done is named. */

@@ -97,8 +97,8 @@ static void bad_programs_are_refused(void **state) {
     (void)state;
     refused("\"parameters\": {\"A\": [1]}, " LAUNCH, "$.program", "either \"source\" or \"command\"");
     refused("\"source\": \"a.c\", \"parameters\": {\"A\": [1]}, " LAUNCH, "$.program.source", ".cu or .ptx");
-    refused("\"source\": \"a.cu\", \"parameters\": {\"2A\": [1]}, " LAUNCH, "2A", "no name of a macro");
-    refused("\"source\": \"a.cu\", \"parameters\": {\"A b\": [1]}, " LAUNCH, "A b", "no name of a macro");
+    refused("\"source\": \"a.cu\", \"parameters\": {\"2A\": [1]}, " LAUNCH, "2A", "not the name of a macro");
+    refused("\"source\": \"a.cu\", \"parameters\": {\"A b\": [1]}, " LAUNCH, "A b", "not the name of a macro");
     refused("\"source\": \"a.ptx\", \"as\": \"define\", \"parameters\": {\"A\": [1]}, " LAUNCH, "A",
             "has macros");
     refused("\"source\": \"a.cu\", \"parameters\": {\"A\": [1]}, \"constraints\": [\"A < B\"], " LAUNCH,

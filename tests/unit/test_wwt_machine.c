@@ -258,7 +258,7 @@ static void clusters_come_back(void **state) {
         for (size_t n = 0; n < 3; n++)
             assert_memory_equal(launch[n].view.cluster, cluster[n], sizeof cluster[n]);
         assert_int_equal(launch[1].view.order.stream, ordered ? 7 : 0);
-        /* a grid that is no multiple of them, and each cut, but for the one behind the order, are refused */
+        /* a grid that is not a multiple of them, and each cut, but for the one behind the order, are refused */
         launch[2].view.grid[0] = 15;
         c = (struct ww_cursor){(unsigned char *)raw.p, (unsigned char *)raw.p + raw.n, false};
         assert_false(ww_wwt_get_orders(&c, &arena, &index, &why));

@@ -98,8 +98,7 @@ enum ww_code ww_as_cta_finish(struct ww_as_import *im, struct ww_as_cta *cta, st
     WW_TRY(ww_trace_writer_grow(im->writer, &im->launch, error));
     enum ww_code code = ww_trace_writer_cta(im->writer, &out, error);
     if (code == WW_USAGE)
-        return ww_as_bad(im->parser.in, error, "CTA number %llu is there twice",
-                         (unsigned long long)cta->index);
+        return ww_as_bad(im->parser.in, error, "CTA number %llu appears twice", (unsigned long long)cta->index);
     im->stats->ctas++;
     ww_as_gaps_cta(im, cta);
     return code;

@@ -84,7 +84,7 @@ static enum ww_code start_warp(struct group *g, const char *v, struct ww_error *
     WW_TRY(end_warp(g, error));
     WW_TRY(number(g, v, g->im->launch.warps_per_cta - 1, &n, error));
     if (g->cta->warp[n].started)
-        return ww_as_bad(g->im->parser.in, error, "warp %u is there twice", (unsigned)n);
+        return ww_as_bad(g->im->parser.in, error, "warp %u appears twice", (unsigned)n);
     g->warp = (uint32_t)n;
     g->cta->warp[n].started = true;
     return WW_OK;

@@ -65,6 +65,8 @@ struct rt_binary *ww_rt_add_binary(const void *data, const void *const *linked);
 /* A fat binary, the wrapper of one, a cubin, or PTX text that ends with 0, of which nobody says how long it is.
  * It is copied and loaded. */
 int ww_rt_load_image(const void *image, struct rt_binary **out);
+/* The same of `n` bytes, but for the wrapper. */
+int ww_rt_load_bytes(const void *image, uint64_t n, struct rt_binary **out);
 /* Address and size of a variable of a loaded binary. */
 int ww_rt_variable(struct rt_binary *b, const char *name, uint64_t *address, uint64_t *bytes);
 /* Makes a managed variable visible at its address on the host. */
@@ -82,6 +84,9 @@ int ww_rt_cooperative_fits(struct rt_kernel *k, const rt_launch_config *c);
 int ww_rt_set_dynamic_shared(const void *function, int bytes);
 /* Dynamic shared memory with which `blocks` CTAs of `threads` are resident. */
 int ww_rt_available_shared(size_t *bytes, const void *function, int blocks, int threads);
+/* Clusters of such a launch that the GPU holds at a time; CTAs of the largest cluster that runs everywhere. */
+int ww_rt_active_clusters(int *clusters, const void *function, const rt_launch_config *c);
+int ww_rt_cluster_size(int *size, const void *function, const rt_launch_config *c);
 
 /* ---- core_stream.c ---- */
 struct rt_node;

@@ -1,4 +1,5 @@
 /* core_launch.c: launches of kernels, and what is known of them. */
+#include "../../estimator/config/gpc.h"
 #include "core_graph.h"
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -222,4 +223,39 @@ int ww_rt_available_shared(size_t *bytes, const void *function, int blocks, int 
     if (share > most) share = most;
     *bytes = share > used ? share - used : 0;
     return 0;
+}
+
+/* ---- clusters: as many as the GPCs of the GPU hold ---- */
+
+#define PORTABLE_CLUSTER 8
+
+static uint32_t cluster_of(const rt_launch_config *c) {
+    uint64_t ctas = 1;
+    for (unsigned n = 0; n < c->attribute_count; n++) {
+        const rt_launch_attribute *a = &c->attribute[n];
+        if (a->id == ATTRIBUTE_CLUSTER)
+            ctas = (uint64_t)a->value.cluster.x * a->value.cluster.y * a->value.cluster.z;
+    }
+    return ctas >= 1 && ctas <= 16 ? (uint32_t)ctas : 1;
+}
+
+int ww_rt_active_clusters(int *clusters, const void *function, const rt_launch_config *c) {
+    struct rt_kernel *k;
+    struct ww_kernel_info info;
+    if (!clusters || !c) return RT_ERROR_INVALID_VALUE;
+    int code = ww_rt_kernel_info(function, &k, &info);
+    uint32_t threads = c->block.x * c->block.y * c->block.z;
+    if (!code)
+        *clusters =
+            (int)ww_gpc_clusters(ww_rt.spec, ww_rt_resident(&info, threads, c->dynamic_shared), cluster_of(c));
+    return code;
+}
+
+int ww_rt_cluster_size(int *size, const void *function, const rt_launch_config *c) {
+    struct rt_kernel *k;
+    struct ww_kernel_info info;
+    if (!size || !c) return RT_ERROR_INVALID_VALUE;
+    int code = ww_rt_kernel_info(function, &k, &info);
+    if (!code) *size = PORTABLE_CLUSTER;
+    return code;
 }

@@ -2,6 +2,7 @@
 #include "../../estimator/api/record.h"
 #include "../sass/cubin/cubin.h"
 #include "../ptx/front/link.h"
+#include "../refused_call.h"
 #include "../sass/cubin/fatbin.h"
 #include "core.h"
 #include <stdlib.h>
@@ -59,6 +60,14 @@ static bool is_device_runtime(const char *text) {
     return strstr(text, "cuda_device_runtime_cu") != NULL;
 }
 
+/* The device runtime's PTX cannot be linked: so a launch from a kernel is said before that. */
+static int check_calls(const char *text, const char *name) {
+    const char *refused = is_device_runtime(text) ? NULL : ww_refused_call(text);
+    if (!refused) return 0;
+    ww_rt_say("%s: a kernel calls for %s", name, refused);
+    return RT_ERROR_NOT_SUPPORTED;
+}
+
 static bool is_name(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$';
 }
@@ -93,6 +102,7 @@ static int linked_text(const struct rt_binary *b, const char *name, char **text,
         module[count].where = name;
         module[count].library = is_device_runtime(part) || !has_registered(b, part);
         module[count++].text = part;
+        code = check_calls(part, name);
     }
     if (!code && count) code = link_texts(module, count, text, n);
     for (size_t k = 0; k < count; k++) free((char *)(uintptr_t)module[k].text);
@@ -314,12 +324,9 @@ bool ww_rt_has_kernel(struct rt_binary *b, const char *name) {
     return ww_module_has_kernel(ww_rt.device, b->module, name);
 }
 
-int ww_rt_load_image(const void *image, struct rt_binary **out) {
-    const struct rt_wrapper *w = image;
+int ww_rt_load_bytes(const void *image, uint64_t n, struct rt_binary **out) {
     enum ww_image_form form;
-    if (!image) return RT_ERROR_INVALID_VALUE;
-    if (ww_rt_readable(image) >= sizeof *w && w->magic == RT_WRAPPER_MAGIC) image = w->data;
-    uint64_t bytes = ww_image_bytes(image, ww_rt_readable(image), &form);
+    uint64_t bytes = ww_image_bytes(image, n, &form);
     if (bytes == 0) {
         ww_rt_say("what the program loads is neither a fat binary, nor machine code, nor PTX that ends with 0");
         return RT_ERROR_INVALID_KERNEL_IMAGE;
@@ -337,4 +344,11 @@ int ww_rt_load_image(const void *image, struct rt_binary **out) {
     b->references = 1;
     *out = b;
     return ww_rt_load(b);
+}
+
+int ww_rt_load_image(const void *image, struct rt_binary **out) {
+    const struct rt_wrapper *w = image;
+    if (!image) return RT_ERROR_INVALID_VALUE;
+    if (ww_rt_readable(image) >= sizeof *w && w->magic == RT_WRAPPER_MAGIC) image = w->data;
+    return ww_rt_load_bytes(image, ww_rt_readable(image), out);
 }

@@ -4,6 +4,7 @@
 #include "../../estimator/base/escape.h"
 #include "core.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,15 @@ int ww_rt_last_error(bool clear) {
 /* stderr as it was when the program started, under a high number: the program may close 2 and open a file. */
 static struct ww_ownfd messages = {.fd = -1};
 
+/* A child does not keep a file open that its program closes: whoever reads a pipe waits for all who hold it. */
+static void release_stderr(void) {
+    if (messages.fd != STDERR_FILENO && ww_ownfd_holds(&messages)) close(messages.fd);
+    messages = ww_ownfd_note(STDERR_FILENO);
+}
+
 __attribute__((constructor)) static void keep_stderr(void) {
     messages = ww_ownfd_note(ww_ownfd_raise(dup(STDERR_FILENO), false));
+    pthread_atfork(NULL, NULL, release_stderr);
 }
 
 __attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...) {
@@ -112,6 +120,20 @@ int ww_rt_kernel_error(const struct ww_error *error) {
 
 /* ---- what the command that started the program is told ---- */
 
+/* Writes to a pipe whose reader may have ended: the program gets no SIGPIPE for that. */
+static bool write_quietly(int fd, const char *text, size_t n) {
+    static const struct timespec now;
+    sigset_t of_pipe, before, pending;
+    sigemptyset(&of_pipe);
+    sigaddset(&of_pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &of_pipe, &before);
+    bool good = write(fd, text, n) >= 0;
+    if (!good && errno == EPIPE && !sigismember(&pending, SIGPIPE)) sigtimedwait(&of_pipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
 /* A line of at most PIPE_BUF bytes, so that lines of several processes do not mix. */
 __attribute__((format(printf, 1, 2))) static void report(const char *fmt, ...) {
     char line[512];
@@ -120,7 +142,7 @@ __attribute__((format(printf, 1, 2))) static void report(const char *fmt, ...) {
     va_start(list, fmt);
     int n = vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
-    if (n > 0 && (size_t)n < sizeof line && write(ww_rt.options.report.fd, line, (size_t)n) < 0)
+    if (n > 0 && (size_t)n < sizeof line && !write_quietly(ww_rt.options.report.fd, line, (size_t)n))
         ww_rt.options.report.fd = -1; /* nobody listens */
 }
 
@@ -193,7 +215,7 @@ static int start(void) {
     if (code == WW_OK) code = load_gpu(&error);
     if (code == WW_OK) code = open_device(&error);
     if (code == WW_OK) return 0;
-    report("failed %d\n", (int)code);
+    report("failed %d %ld\n", (int)code, (long)getpid());
     return ww_rt_say_error(&error, RT_ERROR_INITIALIZATION_ERROR);
 }
 
@@ -250,24 +272,24 @@ __attribute__((destructor)) static void finish(void) {
         ww_rt_say("the program ended while kernel '%s' was running, so that its recording is not whole",
                   ww_rt.running);
     if (ww_rt.damaged || ww_rt.running || (ww_rt.options.out && !ww_rt_recording())) {
-        report("failed %d\n", WW_EXEC);
+        report("failed %d %ld\n", WW_EXEC, (long)getpid());
         give_up();
         return;
     }
     bool records = ww_rt.options.out && !ww_rt.options.no_record;
     if (records && ww_rt.recorded == 0) { /* a trace of nothing is not kept */
-        report("done %llu 0 0 0 0\n", (unsigned long long)ww_rt.launches);
+        report("done %llu 0 0 0 0 %ld\n", (unsigned long long)ww_rt.launches, (long)getpid());
         give_up();
         return;
     }
     enum ww_code code = ww_device_finish(ww_rt.device, &stats, &error);
     if (code == WW_OK) {
-        report("done %llu %llu %llu %llu %llu\n", (unsigned long long)ww_rt.launches,
+        report("done %llu %llu %llu %llu %llu %ld\n", (unsigned long long)ww_rt.launches,
                (unsigned long long)ww_rt.recorded, (unsigned long long)stats.warp_instructions,
-               (unsigned long long)stats.thread_instructions, (unsigned long long)stats.bytes);
+               (unsigned long long)stats.thread_instructions, (unsigned long long)stats.bytes, (long)getpid());
     } else {
         ww_rt_say_error(&error, 0);
-        report("failed %d\n", (int)code);
+        report("failed %d %ld\n", (int)code, (long)getpid());
     }
     give_up();
 }

@@ -145,6 +145,35 @@ RT_EXPORT int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, struct rt_k
     return ww_cu_code(ww_rt_available_shared(bytes, function, blocks, threads));
 }
 
+static rt_launch_config config_of(const cu_launch_config *c) {
+    return (rt_launch_config){.grid = {c->grid[0], c->grid[1], c->grid[2]},
+                              .block = {c->block[0], c->block[1], c->block[2]},
+                              .dynamic_shared = c->shared,
+                              .stream = c->stream,
+                              .attribute = c->attribute,
+                              .attribute_count = c->attribute_count};
+}
+
+static bool is_config(const cu_launch_config *c) {
+    return c && (!c->attribute_count || c->attribute);
+}
+
+RT_EXPORT int cuOccupancyMaxActiveClusters(int *clusters, struct rt_kernel *function,
+                                           const cu_launch_config *config) {
+    CU_ENTER;
+    if (!is_config(config)) return RT_ERROR_INVALID_VALUE;
+    const rt_launch_config c = config_of(config);
+    return ww_cu_code(ww_rt_active_clusters(clusters, function, &c));
+}
+
+RT_EXPORT int cuOccupancyMaxPotentialClusterSize(int *size, struct rt_kernel *function,
+                                                 const cu_launch_config *config) {
+    CU_ENTER;
+    if (!is_config(config)) return RT_ERROR_INVALID_VALUE;
+    const rt_launch_config c = config_of(config);
+    return ww_cu_code(ww_rt_cluster_size(size, function, &c));
+}
+
 /* ---- launches ---- */
 
 #define PARAMETERS_MAX 4096u /* of a kernel: it has at most 32 KiB of them */
@@ -200,13 +229,8 @@ RT_ALIAS(cuLaunchKernel_ptsz, cuLaunchKernel)
 RT_EXPORT int cuLaunchKernelEx(const cu_launch_config *config, struct rt_kernel *function, void **arguments,
                                void **extra) {
     CU_CONTEXT;
-    if (!config || (config->attribute_count && !config->attribute)) return RT_ERROR_INVALID_VALUE;
-    const rt_launch_config c = {.grid = {config->grid[0], config->grid[1], config->grid[2]},
-                                .block = {config->block[0], config->block[1], config->block[2]},
-                                .dynamic_shared = config->shared,
-                                .stream = config->stream,
-                                .attribute = config->attribute,
-                                .attribute_count = config->attribute_count};
+    if (!is_config(config)) return RT_ERROR_INVALID_VALUE;
+    const rt_launch_config c = config_of(config);
     return launch(function, &c, arguments, extra);
 }
 RT_ALIAS(cuLaunchKernelEx_ptsz, cuLaunchKernelEx)

@@ -76,7 +76,12 @@ static int add(struct cu_link *l, int type, const void *data, size_t n, const ch
     if (type == INPUT_PTX) return add_text(l, strndup(data, n), strnlen(data, n), name);
     if (type == INPUT_FATBIN) return add_fatbin(l, data, n, name);
     if (type == INPUT_CUBIN) {
-        unsigned char *copy = malloc(n ? n : 1);
+        enum ww_image_form form;
+        if (ww_image_bytes(data, n, &form) == 0 || form != WW_IMAGE_CUBIN) {
+            ww_rt_say("cuLinkAddData: %s: expected a cubin, whose sections lie within its %zu bytes", name, n);
+            return RT_ERROR_INVALID_KERNEL_IMAGE;
+        }
+        unsigned char *copy = malloc(n);
         if (copy) memcpy(copy, data, n);
         return add_cubin(l, copy, n);
     }

@@ -14,27 +14,32 @@ struct rt_binary *ww_cu_module(void *handle) {
     return NULL;
 }
 
-static int load(struct rt_binary **out, const void *image) {
-    struct rt_binary *b = NULL;
-    if (!out || !image) return RT_ERROR_INVALID_VALUE;
-    int code = ww_rt_load_image(image, &b);
+static int loaded(struct rt_binary **out, struct rt_binary *b, int code) {
     if (code && b) b->references = 0;
     *out = code ? NULL : b;
     return ww_cu_code(code);
 }
 
+static int load(struct rt_binary **out, const void *image) {
+    struct rt_binary *b = NULL;
+    if (!out || !image) return RT_ERROR_INVALID_VALUE;
+    int code = ww_rt_load_image(image, &b);
+    return loaded(out, b, code);
+}
+
 static int load_file(struct rt_binary **out, const char *path) {
     struct ww_buf text = {0};
     struct ww_error error = {0};
+    struct rt_binary *b = NULL;
     if (!out || !path) return RT_ERROR_INVALID_VALUE;
     if (ww_read_file(path, FILE_MAX, &text, &error) != WW_OK) {
         ww_buf_free(&text);
         return ww_rt_say_error(&error, RT_ERROR_FILE_NOT_FOUND);
     }
     ww_buf_append(&text, "", 1);
-    int code = text.p ? load(out, text.p) : RT_ERROR_MEMORY_ALLOCATION;
+    int code = text.p ? ww_rt_load_bytes(text.p, text.n, &b) : RT_ERROR_MEMORY_ALLOCATION;
     ww_buf_free(&text);
-    return code;
+    return loaded(out, b, code);
 }
 
 RT_EXPORT int cuModuleLoad(struct rt_binary **module, const char *path) {

@@ -25,11 +25,15 @@ static int refuse(const char *function, const char *why) {
     return CU_INVALID_VALUE;
 }
 
-static bool known(const struct arguments *a) {
-    return a->type >= 0 && a->type < WW_TENSOR_TYPES && a->rank >= 1 && a->rank <= WW_TENSOR_DIMS && a->dim &&
-           (a->stride || a->rank == 1) && a->step && a->interleave >= 0 && a->interleave <= 2 &&
-           a->swizzle >= 0 && a->swizzle < (int)SWIZZLES && a->promotion >= 0 && a->promotion <= 3 &&
-           a->fill >= 0 && a->fill <= 1;
+/* NULL, or what cannot be packed at all; the rest is ww_tensor_map_check()'s. */
+static const char *check_arguments(const struct arguments *a) {
+    if (!a->dim || !a->step || (!a->stride && a->rank > 1)) return "dimensions, strides or steps are NULL";
+    if (a->rank < 1 || a->rank > WW_TENSOR_DIMS) return "the rank is 1 to 5";
+    if (a->type < 0 || a->type >= WW_TENSOR_TYPES) return "the data type is not supported";
+    if (a->interleave < 0 || a->interleave > 2) return "this interleaved layout is not known";
+    if (a->swizzle < 0 || a->swizzle >= (int)SWIZZLES) return "this swizzle mode is not supported";
+    if (a->promotion < 0 || a->promotion > 3) return "this promotion of the L2 is not known";
+    return a->fill < 0 || a->fill > 1 ? "this fill of what lies outside is not known" : NULL;
 }
 
 static void common(struct ww_tensor_map *m, const struct arguments *a) {
@@ -62,7 +66,8 @@ RT_EXPORT int cuTensorMapEncodeTiled(unsigned char *map, int type, unsigned rank
     const struct arguments a = {type, rank, address, dim, stride, step, interleave, swizzle, promotion, fill};
     struct ww_tensor_map m = {0};
     RT_LOCK;
-    if (!map || !box || !known(&a)) return refuse(__func__, "an argument is NULL or outside of its range");
+    const char *why = !map || !box ? "the map or its box is NULL" : check_arguments(&a);
+    if (why) return refuse(__func__, why);
     common(&m, &a);
     for (unsigned n = 0; n < rank; n++) m.box[n] = box[n];
     return finish(__func__, &m, map);
@@ -76,8 +81,10 @@ RT_EXPORT int cuTensorMapEncodeIm2col(unsigned char *map, int type, unsigned ran
     const struct arguments a = {type, rank, address, dim, stride, step, interleave, swizzle, promotion, fill};
     struct ww_tensor_map m = {.im2col = true, .channels = channels, .pixels = pixels};
     RT_LOCK;
-    if (!map || !lower || !upper || rank < 3 || !known(&a))
-        return refuse(__func__, "an argument is NULL or outside of its range");
+    const char *why = !map || !lower || !upper ? "the map or a corner of the box of pixels is NULL"
+                      : rank < 3               ? "im2col takes 3 to 5 dimensions"
+                                               : check_arguments(&a);
+    if (why) return refuse(__func__, why);
     common(&m, &a);
     for (unsigned n = 0; n + 2 < rank; n++) {
         m.lower[n] = lower[n];

@@ -1,5 +1,4 @@
 /* rt_launch.c: launch configurations, launches, attributes of kernels. */
-#include "../../estimator/config/gpc.h"
 #include "core.h"
 #include <string.h>
 
@@ -172,40 +171,14 @@ RT_EXPORT int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const voi
     return ww_rt_set(ww_rt_available_shared(bytes, function, blocks, threads));
 }
 
-/* ---- clusters: as many as the GPCs of the GPU hold ---- */
-
-#define PORTABLE_CLUSTER 8
-#define ATTRIBUTE_CLUSTER 4
-
-static uint32_t cluster_of(const rt_launch_config *c) {
-    uint64_t ctas = 1;
-    for (unsigned n = 0; n < c->attribute_count; n++) {
-        const rt_launch_attribute *a = &c->attribute[n];
-        if (a->id == ATTRIBUTE_CLUSTER)
-            ctas = (uint64_t)a->value.cluster.x * a->value.cluster.y * a->value.cluster.z;
-    }
-    return ctas >= 1 && ctas <= 16 ? (uint32_t)ctas : 1;
-}
+/* ---- clusters ---- */
 
 RT_EXPORT int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const rt_launch_config *c) {
-    struct rt_kernel *k;
-    struct ww_kernel_info info;
     RT_ENTER;
-    if (!clusters || !c) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    int code = ww_rt_kernel_info(function, &k, &info);
-    uint32_t threads = c->block.x * c->block.y * c->block.z;
-    if (!code)
-        *clusters =
-            (int)ww_gpc_clusters(ww_rt.spec, ww_rt_resident(&info, threads, c->dynamic_shared), cluster_of(c));
-    return ww_rt_set(code);
+    return ww_rt_set(ww_rt_active_clusters(clusters, function, c));
 }
 
 RT_EXPORT int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const rt_launch_config *c) {
-    struct rt_kernel *k;
-    struct ww_kernel_info info;
     RT_ENTER;
-    if (!size || !c) return ww_rt_set(RT_ERROR_INVALID_VALUE);
-    int code = ww_rt_kernel_info(function, &k, &info);
-    if (!code) *size = PORTABLE_CLUSTER;
-    return ww_rt_set(code);
+    return ww_rt_set(ww_rt_cluster_size(size, function, c));
 }

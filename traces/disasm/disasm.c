@@ -121,7 +121,8 @@ static enum ww_code visit(void *context, const struct ww_cubin *cubin, uint32_t 
     struct listing *l = context;
     if (!cubin) {
         if (n % SASS_INSN_BYTES)
-            return ww_fail(error, WW_INPUT, "", "%zu bytes are no whole number of instructions of 16 bytes", n);
+            return ww_fail(error, WW_INPUT, "", "%zu bytes are not a whole number of instructions of 16 bytes",
+                           n);
         put_head(l, "raw", arch, false, 0, n / SASS_INSN_BYTES);
         put_code(l, arch, raw, n, "raw");
         put_tail(l);
@@ -143,7 +144,8 @@ static enum ww_code parse_arch(const char *text, uint32_t *arch, struct ww_error
     char *end;
     unsigned long v = strtoul(digits, &end, 10);
     if (end == digits || v < 70 || v > 999 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0))
-        return ww_fail(error, WW_USAGE, "--arch", "\"%.40s\" is no architecture from sm_70 on (sm_86)", text);
+        return ww_fail(error, WW_USAGE, "--arch",
+                       "\"%.40s\" is not an architecture from sm_70 on (such as sm_86)", text);
     *arch = (uint32_t)v;
     return WW_OK;
 }

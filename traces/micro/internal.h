@@ -33,6 +33,7 @@ struct ww_micro {
     struct ww_micro_bulk bulk;
     struct ww_micro_lanes lanes;
     struct ww_micro_scale scale;
+    struct ww_micro_stream stream;
     struct ww_micro_roofline roofline;
 };
 

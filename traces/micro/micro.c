@@ -71,7 +71,8 @@ static uint32_t lanes_of(const struct ww_micro *m, uint32_t warp) {
 static const struct ww_step *steps_of(const struct ww_micro *m, uint32_t warp, struct ww_step *own) {
     uint32_t lanes = lanes_of(m, warp);
     if (lanes == UINT32_MAX || m->launch.warps_per_cta == 1) return m->step;
-    for (uint32_t i = 0; i < m->step_count; i++) own[i] = (struct ww_step){m->step[i].inst, lanes};
+    for (uint32_t i = 0; i < m->step_count; i++)
+        own[i] = (struct ww_step){m->step[i].inst, m->step[i].mask & lanes};
     return own;
 }
 

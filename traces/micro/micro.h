@@ -93,10 +93,15 @@ enum ww_code ww_micro_gcopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint
 enum ww_code ww_micro_scopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint32_t repeats,
                             struct ww_micro **out, struct ww_error *error);
 /* One element of 8 bytes a thread, CTAs of which `shared_bytes` let one or a few lie in an SM: `loads` arrays
- * read, `stores` written (read: 1, 0; triad: 3, 1), as gpu-stream of
- * RRZE-HPC/gpu-benches: index and address are computed, and what is only read is compared. */
-enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, uint32_t stores,
-                             uint32_t shared_bytes, struct ww_micro **out, struct ww_error *error);
+ * read, `stores` (at most one) written (read: 1, 0; triad: 3, 1), as gpu-stream of RRZE-HPC/gpu-benches. The
+ * code is as a compiler writes it, with stall counts that count on a GPU of `arch` (NULL: on none; of the
+ * caller, for as long as the microbenchmark lasts). Timed are the loads. */
+struct ww_micro_stream {
+    uint32_t ctas, cta_size, loads, stores, shared_bytes;
+    uint64_t apart; /* bytes from one array to the next */
+    const char *arch;
+};
+enum ww_code ww_micro_stream(const struct ww_micro_stream *what, struct ww_micro **out, struct ww_error *error);
 /* Each CTA reads the same `bytes` `passes` times in loads of 4 bytes, as gpu-cache of RRZE-HPC/gpu-benches.
  * bytes: a multiple of 4 * cta_size; both: so that a thread has a multiple of 8 loads, which are at once. */
 enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t bytes, uint32_t passes,

@@ -2,8 +2,6 @@
 #include "internal.h"
 
 #define ARRAY_APART ((uint64_t)1 << 32) /* between arrays, which so never share a line */
-/* gpu-stream's arrays, one allocated after another: 2^28 + 2 doubles in whole pages of 2 MiB. */
-#define STREAM_APART (((uint64_t)2 << 30) + ((uint64_t)2 << 20))
 
 enum ww_code ww_micro_gcopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint64_t bytes, uint64_t *copied,
                             struct ww_micro **out, struct ww_error *error) {
@@ -50,27 +48,6 @@ enum ww_code ww_micro_scopy(uint32_t ctas, uint32_t cta_size, uint32_t ilp, uint
     }
     WW_TRY(ww_micro_bulk(&b, out, error));
     (*out)->launch.kernel = "scopy";
-    return WW_OK;
-}
-
-enum ww_code ww_micro_stream(uint32_t ctas, uint32_t cta_size, uint32_t loads, uint32_t stores,
-                             uint32_t shared_bytes, struct ww_micro **out, struct ww_error *error) {
-    enum { INDEX = 8 }; /* special registers, index, comparison, addresses */
-    struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
-                              .ctas = ctas,
-                              .cta_size = cta_size,
-                              .loads = loads,
-                              .stores = stores,
-                              .width = 8,
-                              .repeats = 1,
-                              .shared_bytes = shared_bytes,
-                              .prologue = INDEX,
-                              .used = stores == 0,
-                              .cta_bytes = (uint64_t)cta_size * 8};
-    *out = NULL;
-    for (uint32_t k = 0; k < loads + stores && k < WW_MICRO_OPERANDS; k++) b.base[k] = (k + 1) * STREAM_APART;
-    WW_TRY(ww_micro_bulk(&b, out, error));
-    (*out)->launch.kernel = "stream";
     return WW_OK;
 }
 

@@ -188,6 +188,7 @@ static void json_launch(struct ww_jsonw *w, const struct ww_trace *trace, size_t
     ww_jsonw_str(w, "code", origin(trace, l));
     json_dimensions(w, "grid", l->view.grid);
     json_dimensions(w, "block", l->view.block);
+    if (l->view.cluster[0]) json_dimensions(w, "cluster", l->view.cluster);
     ww_jsonw_u64(w, "registers_per_thread", l->view.registers_per_thread);
     ww_jsonw_u64(w, "shared_static", l->view.shared_static);
     ww_jsonw_u64(w, "shared_dynamic", l->view.shared_dynamic);
@@ -254,6 +255,8 @@ static void text_launch(const struct ww_trace *trace, size_t number, FILE *out) 
     fprintf(out, "  grid %u x %u x %u, block %u x %u x %u, %u registers, shared %u + %u B, local %u B\n",
             v->grid[0], v->grid[1], v->grid[2], v->block[0], v->block[1], v->block[2], v->registers_per_thread,
             v->shared_static, v->shared_dynamic, v->local_bytes);
+    if (v->cluster[0])
+        fprintf(out, "  clusters of %u x %u x %u CTAs\n", v->cluster[0], v->cluster[1], v->cluster[2]);
     text_order(&v->order, out);
     if (v->copy_count)
         fprintf(out, "  copies and fills before it: %u, of %llu bytes\n", v->copy_count,

@@ -52,7 +52,7 @@ static const char *fit_frame(const uint64_t *from, uint32_t shared, uint32_t n, 
         f = (struct frame){.rows = n / f.columns, .columns = f.columns};
         if (n % f.columns == 0 && is_frame(from, &f, &stride)) break;
     }
-    if (f.columns >= n) return "constants among what is copied are no halo";
+    if (f.columns >= n) return "constants among what is copied are not a halo";
     uint32_t rows = *halo_rows = most(*halo_rows, most(f.top, f.bottom));
     uint32_t columns = *halo_columns = most(*halo_columns, most(f.left, f.right));
     uint8_t region = region_of(&f);
@@ -140,7 +140,7 @@ const char *ww_d2_fit(const struct ww_d2_words *w, uint32_t *halo_rows, uint32_t
     if (constants || (*halo_rows + *halo_columns && first < last)) {
         *tiles = 1;
         return dense ? fit_frame(w->from + first, first, last - first, halo_rows, halo_columns, &tile[0])
-                     : "constants among what is copied are no halo";
+                     : "constants among what is copied are not a halo";
     }
     for (uint32_t k = first; k < last;) {
         if (*tiles == WW_DMA_BUFFERS) return "what is copied between two barriers is more than four tiles";

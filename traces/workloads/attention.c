@@ -71,7 +71,7 @@ enum ww_code ww_attention_check(struct ww_host *h, const struct ww_attention *a)
     WW_TRY(ww_host_read(h, got, a->d_out, n, sizeof *got));
     for (size_t i = 0; i < n; i++)
         if ((got[i] & 0x7c00) == 0x7c00)
-            return ww_fail(h->error, WW_MISMATCH, h->name, "out[%zu] is no finite number, expected one", i);
+            return ww_fail(h->error, WW_MISMATCH, h->name, "out[%zu] is not a finite number", i);
     for (size_t row = every - 1; row < rows; row += every) {
         char name[40];
         attend(a, &r, row / a->count * a->count, row);

@@ -86,7 +86,7 @@ static enum ww_code read_row(struct ww_host *h, const struct ww_gemm *g, void *r
     for (uint32_t x = 0; x < g->n; x++) {
         double v = g->type == WW_GEMM_INT8 ? ((int32_t *)raw)[x] : ww_half_value(((uint16_t *)raw)[x]);
         if (!(v > -2e9 && v < 2e9))
-            return ww_fail(h->error, WW_MISMATCH, h->name, "c[%u][%u] is no number, expected one", y, x);
+            return ww_fail(h->error, WW_MISMATCH, h->name, "c[%u][%u] is not a number", y, x);
         row[x] = (int32_t)v;
     }
     return WW_OK;

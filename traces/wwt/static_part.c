@@ -172,7 +172,7 @@ const char *ww_wwt_check_class(const struct ww_inst *i) {
         return "an instruction has addresses (flag 1), but no memory space";
     if ((i->flags & WW_INST_WAIT) &&
         (i->op != WW_OP_LOAD || i->space != WW_SPACE_GLOBAL || !(i->flags & WW_INST_ACCESS)))
-        return "an instruction waits for a write (flag 8192) that is no global load with addresses";
+        return "an instruction waits for a write (flag 8192) that is not a global load with addresses";
     return check_smem(i);
 }
 

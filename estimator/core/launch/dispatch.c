@@ -2,7 +2,7 @@
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "../sm/barrel.h"
-#include "beside.h"
+#include "concurrent.h"
 #include "clusters.h"
 #include "ctalog.h"
 #include "govern.h"
@@ -44,9 +44,9 @@ static uint32_t free_slot(const struct ww_sm *sm) {
     return i;
 }
 
-/* What the log knows a CTA by: of launches beside one another with the launch's number. */
+/* What the log knows a CTA by: of concurrent launches with the launch's number. */
 static uint64_t logged(const struct ww_core *core, uint64_t cta) {
-    return core->beside ? cta | (uint64_t)core->beside->loading << WW_LOG_SHIFT : cta;
+    return core->concurrent ? cta | (uint64_t)core->concurrent->loading << WW_LOG_SHIFT : cta;
 }
 
 bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uint32_t warps, uint64_t index,
@@ -143,7 +143,7 @@ void ww_dispatch_counted(struct ww_core *core, uint64_t cycle) {
 }
 
 bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
-    if (core->beside) return ww_beside_dispatch(core, cycle);
+    if (core->concurrent) return ww_concurrent_dispatch(core, cycle);
     if (core->cluster_size > 1) return ww_clusters_dispatch(core, cycle);
     for (uint32_t n = 0, most = ww_dispatch_most(core, cycle); n < most; n++) {
         uint32_t sm = core->next_cta < core->cta_count ? next_sm(core) : WW_NONE;
@@ -179,8 +179,8 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     if (sm->paused_ctas) ww_govern_cta_ended(core, cycle);
     core->ended_ctas++;
     if (cycle > core->last_end) core->last_end = cycle;
-    if (core->beside)
-        ww_beside_cta_end(core, sm, cta, cycle);
+    if (core->concurrent)
+        ww_concurrent_cta_end(core, sm, cta, cycle);
     else if (core->next_cta < core->cta_count && cycle < core->dispatch_at)
         core->dispatch_at = cycle;
 }

@@ -1,7 +1,7 @@
 /* Replays launches of a trace on one GPU and counts. */
 #include "../../api/trace.h"
 #include "../../result/result.h"
-#include "beside.h"
+#include "concurrent.h"
 #include "clusters.h"
 #include "engine_internal.h"
 #include "../sm/issue_plain.h"
@@ -305,13 +305,13 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->probe = e->options.probe;
     c->ctas = e->options.ctas;
     c->observed = c->probe || c->roles;
-    c->runs_ahead = !(e->options.in_step || e->team || e->govern || e->marks.count || c->probe ||
-                      c->transfers || e->beside || launch->wait_words);
+    c->runs_ahead = !(e->options.in_step || e->govern || e->marks.count || c->probe || c->transfers ||
+                      e->concurrent || launch->wait_words);
     c->queue = e->queue;
     c->error = error;
     c->source = source;
     c->marks = e->marks;
-    c->beside = e->beside;
+    c->concurrent = e->concurrent;
     c->cta_count = launch->cta_count;
     c->warps_per_cta = launch->warps_per_cta;
     c->progress = e->options.progress;
@@ -333,11 +333,12 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     derive(c, launch);
     set_saturation(c, e->settings);
     ww_launch_time_begin(&c->launch_time, c->gpu, e->queued);
-    bool segments_on = (e->options.segments || e->govern) && !e->beside;
+    bool segments_on = (e->options.segments || e->govern) && !e->concurrent;
     WW_TRY(ww_segments_begin(&c->segments, segments_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && code_counts(e));
-    if (e->options.flush) c->supply.kept = false; /* all caches are flushed: code is in the L2 at best */
+    /* Where caches are flushed, code is in the L2 at best. */
+    if (e->options.flush || e->options.flush_sm) c->supply.kept = false;
     ww_issue_lanes(c);
     WW_TRY(ww_waits_begin(c, ww_core_released, &e->arena, error));
     ww_memsys_tell_writes(e->memory, c->waits ? ww_waits_performed : NULL, c);
@@ -349,7 +350,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
 /* Launches side by side share what they have taken of the SMs; writes that are waited for are of all SMs, and
  * the CTAs of a cluster tell one another's mbarriers. */
 static bool one_thread(const struct ww_engine *e) {
-    return e->beside || e->core.waits || (e->core.cluster_size > 1 && e->core.code.uses_mbarriers);
+    return e->concurrent || e->core.waits || (e->core.cluster_size > 1 && e->core.code.uses_mbarriers);
 }
 
 /* The groups of SMs, and what is known of them between cycles. */
@@ -372,7 +373,7 @@ static bool make_groups(struct ww_engine *e) {
 
 /* Whether something looks at all SMs, or keeps a state of each over launches. */
 static bool needs_all(const struct ww_engine *e) {
-    return e->beside || e->govern || e->core.fetch_plan.queue || e->core.pipe_plan.stages;
+    return e->concurrent || e->govern || e->core.fetch_plan.queue || e->core.pipe_plan.stages;
 }
 
 static enum ww_code make_sm(struct ww_engine *e, struct ww_sm *sm, struct ww_error *error) {
@@ -395,7 +396,7 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
         c->sm[i].core = c->shard ? &c->shard[i >> c->group_shift].core : c;
         c->sm[i].id = i;
         c->sm[i].now = UINT64_MAX;
-        c->sm[i].cta_room = e->beside ? e->gpu.sm_max_ctas : c->ctas_per_sm;
+        c->sm[i].cta_room = e->concurrent ? e->gpu.sm_max_ctas : c->ctas_per_sm;
         if (needs_all(e)) WW_TRY(make_sm(e, &c->sm[i], error));
     }
     if (c->govern) ww_govern_begin(c, launch);
@@ -457,7 +458,7 @@ static uint64_t close_launch(struct ww_engine *e) {
         if (drained > end) end = drained;
     }
     count_launch(c);
-    end = c->beside ? ww_beside_end(c, end) : end + c->launch_time.end;
+    end = c->concurrent ? ww_concurrent_end(c, end) : end + c->launch_time.end;
     for (uint32_t i = 0; i < e->gpu.sm_count; i++) ww_sm_close(&c->sm[i], end);
     e->end_ps = ww_clock_time(&c->clock, end);
     if (e->end_ps < now) e->end_ps = now;
@@ -487,6 +488,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
         engine->broken = flushed != WW_OK;
         WW_TRY(flushed);
     }
+    if (engine->options.flush_sm) engine->queued = false;
     WW_TRY(prepare(engine, launch, source, error));
     WW_TRY(ww_smm_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->smm, error));
     if (c->smm.on) {
@@ -509,7 +511,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     return ww_engine_result(engine, launch, close_launch(engine), arena, out, error);
 }
 
-static enum ww_code replay_group(struct ww_engine *e, struct ww_beside *b, struct ww_error *error) {
+static enum ww_code replay_group(struct ww_engine *e, struct ww_concurrent *b, struct ww_error *error) {
     struct ww_core *c = &e->core;
     bool new = false;
     for (uint32_t i = 0; i < b->count; i++) new |= code_is_new(e, b->grid[i].launch);
@@ -525,11 +527,11 @@ static enum ww_code replay_group(struct ww_engine *e, struct ww_beside *b, struc
     return code;
 }
 
-enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_beside *b, struct ww_error *error) {
+enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_concurrent *b, struct ww_error *error) {
     struct ww_error local;
-    engine->beside = b;
+    engine->concurrent = b;
     enum ww_code code = replay_group(engine, b, error ? error : &local);
-    engine->beside = NULL;
+    engine->concurrent = NULL;
     engine->broken = code != WW_OK;
     engine->queued = true;
     return code;

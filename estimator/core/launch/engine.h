@@ -32,6 +32,7 @@ struct ww_engine_options {
                        * any of these logs */
     bool flush;       /* before each launch: memory is as that of a new engine, and the launch stands alone */
     bool one_pass;    /* with flush: no pass of a profiler has run a launch before, so code may be new */
+    bool flush_sm;    /* before each launch: instruction caches of SMs are emptied, and it stands alone */
     bool code_known;  /* the L2 has the code of all kernels from the start: none has its first launch */
     bool in_step;     /* no SM runs ahead of the others; results are the same */
     ww_progress_fn progress;
@@ -53,13 +54,13 @@ void ww_engine_queued(struct ww_engine *engine, bool queued);
  * (trace), WW_INTERNAL (deadlock: says what waits for what). */
 enum ww_code ww_engine_launch(struct ww_engine *engine, struct ww_trace *trace, size_t index,
                               struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
-/* Whether launches can run beside one another: no governor, no log of issues or transfers, no allocation of
+/* Whether launches can run concurrently: no governor, no log of issues or transfers, no allocation of
  * shared memory at run time, no barrel pipeline, caches are not flushed. */
 bool ww_engine_side_by_side(const struct ww_engine *engine);
-/* Replays launches first .. first + count - 1 of the trace beside one another, each from when those that it
- * waits for have ended. out: as of ww_engine_launch, with beside.h's fields. Errors: as there. */
-enum ww_code ww_engine_beside(struct ww_engine *engine, struct ww_trace *trace, size_t first, size_t count,
-                              struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
+/* Replays launches first .. first + count - 1 of the trace concurrently, each from when those that it
+ * waits for have ended. out: as of ww_engine_launch, with concurrent.h's fields. Errors: as there. */
+enum ww_code ww_engine_concurrent(struct ww_engine *engine, struct ww_trace *trace, size_t first, size_t count,
+                                  struct ww_arena *arena, struct ww_launch_result *out, struct ww_error *error);
 /* The segments of the launch that was replayed last, in order of time; valid until the next one. */
 const struct ww_segment *ww_engine_segments(const struct ww_engine *engine, size_t *count);
 /* A part of a launch: CTAs first .. end - 1, dispatched as if they were all that there is; those that fill the

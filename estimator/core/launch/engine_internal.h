@@ -38,10 +38,10 @@ struct ww_engine {
     struct ww_arena arena;  /* of the launch */
     struct ww_core core;
     uint64_t counter[WW_COUNTER_COUNT];
-    uint64_t end_ps;              /* of the last launch */
-    struct ww_marks marks;        /* of the next launch */
-    struct ww_beside *beside;     /* launches that run beside one another; NULL: there is one */
-    uint32_t groups;              /* of such launches that were replayed */
+    uint64_t end_ps;                  /* of the last launch */
+    struct ww_marks marks;            /* of the next launch */
+    struct ww_concurrent *concurrent; /* launches that run concurrently; NULL: there is one */
+    uint32_t groups;                  /* of such launches that were replayed */
     uint64_t code[WW_CODE_WORDS]; /* bit per hash of a kernel's name: launched before, its code is in the L2 */
     bool broken;                  /* a launch failed: memory may still owe answers to it */
 };

@@ -107,8 +107,9 @@ static uint64_t take_outbox(struct ww_sm *sm, uint64_t cycle) {
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
     if (!sm->asked) return end;
+    const uint64_t *noted = core->main->quiet;
     uint64_t ps = ww_clock_time(&core->clock, cycle),
-             quiet = ww_memsys_quiet(core->memory, (uint16_t)sm->id, ps);
+             quiet = noted ? noted[sm->id] : ww_memsys_quiet(core->memory, (uint16_t)sm->id, ps);
     uint64_t at = quiet > ps ? cycle + ((quiet - ps - 1) << 16) / core->clock.period_fp : cycle;
     return at < end ? at : end;
 }
@@ -138,6 +139,23 @@ static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t i
     core->next[id] = at;
 }
 
+/* SMs of the group whose next step is not due yet make it, and what follows, if nothing can reach them before:
+ * the more SMs a thread steps at a time, the less it waits for others. */
+static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint32_t first, uint64_t cycle) {
+    uint32_t count = core->gpu->sm_count - first;
+    if (count > 1u << core->group_shift) count = 1u << core->group_shift;
+    for (uint32_t bit = 0; bit < count; bit++) {
+        uint64_t next = core->next[first + bit], most = cycle + WW_WHEEL_SPAN;
+        struct ww_sm *sm = &core->sm[first + bit];
+        if (next >= cycle + AHEAD_NEAR || sm->ahead || !ww_sm_alone(sm)) continue;
+        uint64_t end = ahead_until(core, sm, cycle);
+        if (next >= end) continue;
+        ww_wheel_clear(wheel, next, bit);
+        core->next[first + bit] = next = ww_sm_run_ahead(sm, next, end);
+        if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
+    }
+}
+
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     struct ww_group_summary *summary = &core->summary[index];
@@ -148,6 +166,7 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
         if (posted >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
+    if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, cycle);
     summary->sending |= group->sending;
     group->sending = 0;
     summary->next = ww_wheel_next(&group->wheel, cycle);

@@ -26,7 +26,7 @@ enum ww_code ww_staggered_start_begin(struct ww_staggered_start *u, const struct
     if (first == 0 || !can_skip(launch)) return WW_OK;
     WW_TRY(ww_occupancy(gpu, launch, &u->ctas, &limiter, error));
     u->stream = ww_arena_array(arena, (size_t)u->sms * u->ctas * launch->warps_per_cta, sizeof *u->stream);
-    return u->stream ? WW_OK : ww_fail_nomem(error, "CTAs under way");
+    return u->stream ? WW_OK : ww_fail_nomem(error, "CTAs that have started");
 }
 
 static bool is_barrier(const struct ww_staggered_start *u, const struct ww_step *step) {

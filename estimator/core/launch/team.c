@@ -14,6 +14,12 @@
 #define LINE 128
 #define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
 #define YIELDS 2000 /* looks before the first thread lets others run */
+/* Work is counted in sixteenths of what issuing a warp instruction takes. */
+#define STEP_WORK 24    /* of an SM that steps, beside what it issues */
+#define ENOUGH_WORK 480 /* that is worth telling other threads of: some microseconds */
+#define SOON 16         /* cycles: an SM that is due so soon may step at once, if nothing can reach it before */
+#define PACE_AHEAD 64   /* SMs that issue less in a step do not run ahead far */
+#define PACE_MOST (1u << 16)
 
 /* What a thread's groups have changed; the first thread takes it over after each cycle. */
 struct tally {
@@ -35,6 +41,8 @@ struct ww_team {
     uint64_t cycle;
     uint32_t threads, started;
     uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
+    uint32_t pace;                 /* warp instructions that an SM issues in a step, about: in 1/16 */
+    uint64_t *quiet;
     _Alignas(LINE) _Atomic uint32_t sleeping;
     atomic_bool stop;
     pthread_mutex_t lock;
@@ -114,7 +122,11 @@ static void wake(struct ww_team *t) {
 enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error) {
     struct ww_team *t = aligned_alloc(LINE, (sizeof *t + LINE - 1) / LINE * LINE);
     if (!t) return ww_fail_nomem(error, "threads");
-    *t = (struct ww_team){.threads = threads};
+    *t = (struct ww_team){.threads = threads, .quiet = calloc(sms, sizeof *t->quiet)};
+    if (!t->quiet) {
+        free(t);
+        return ww_fail_nomem(error, "threads");
+    }
     uint32_t groups = ((sms - 1) >> ww_shard_shift(sms, threads)) + 1;
     for (uint32_t i = 0; i < threads; i++) {
         t->tally[i].dispatch_at = WW_NEVER;
@@ -139,6 +151,7 @@ void ww_team_free(struct ww_team *t) {
     for (uint32_t i = 1; i <= t->started; i++) pthread_join(t->worker[i].thread, NULL);
     pthread_cond_destroy(&t->posted);
     pthread_mutex_destroy(&t->lock);
+    free(t->quiet);
     free(t);
 }
 
@@ -181,6 +194,8 @@ static void pass_events(struct ww_core *core, const struct ww_team *t) {
 }
 
 static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due) {
+    ww_memsys_quiet_all(core->memory, ww_clock_time(&core->clock, t->cycle), t->quiet);
+    core->quiet = t->quiet;
     atomic_store_explicit(&t->done, 0, memory_order_relaxed);
     atomic_store(&t->open, due);
     if (atomic_load(&t->sleeping)) wake(t);
@@ -190,24 +205,38 @@ static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due)
         pause_cpu();
         if (i % YIELDS == 0) sched_yield();
     }
+    core->quiet = NULL;
+}
+
+/* Steps of SMs that run ahead issue hundreds of instructions, others one: how many the last ones did, on the
+ * mean, tells whether the next are worth waking other threads. */
+static void keep_pace(struct ww_team *t, uint32_t sms, uint64_t issued) {
+    uint64_t each = 16 * issued / sms;
+    if (each > PACE_MOST) each = PACE_MOST;
+    t->pace += (uint32_t)each / 4 - t->pace / 4;
 }
 
 void ww_team_step(struct ww_core *core, uint64_t cycle) {
     struct ww_team *t = core->team;
     uint64_t due = 0;
-    uint32_t sms = 0;
+    uint32_t sms = 0, others = 0;
+    uint64_t near = 0, soon = core->runs_ahead && t->pace >= PACE_AHEAD ? cycle + SOON : cycle;
     for (uint32_t g = 0; g < core->groups; g++) {
         const struct ww_group_summary *summary = &core->summary[g];
         uint64_t posted = core->posted[cycle & 1][g];
-        if (summary->next > cycle && !posted) continue;
-        due |= 1ull << g;
+        if (summary->next > soon && !posted) continue;
+        near |= 1ull << g;
+        if (summary->next <= cycle || posted) due |= 1ull << g;
         sms += (summary->next <= cycle ? summary->due : 0) + (uint32_t)__builtin_popcountll(posted);
+        others += summary->next > cycle && summary->next <= soon ? summary->due : 0;
     }
     t->core = core;
     t->cycle = cycle;
-    if (sms >= WW_THREADS_SMS && (due & (due - 1)))
-        step_together(core, t, due);
+    uint64_t issued = core->issued;
+    if (sms * (STEP_WORK + t->pace) + others * t->pace >= ENOUGH_WORK && (near & (near - 1)))
+        step_together(core, t, near);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));
     take_tallies(core, t);
+    if (sms) keep_pace(t, sms, core->issued - issued);
 }

@@ -116,6 +116,10 @@ uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps
     return ww_xbar_quiet(&m->xbar, sm, now_ps);
 }
 
+void ww_memsys_quiet_all(const struct ww_memsys *m, uint64_t now_ps, uint64_t *quiet) {
+    ww_xbar_quiet_all(&m->xbar, now_ps, quiet);
+}
+
 void ww_memsys_warm(struct ww_memsys *m, const struct ww_mem_request *request) {
     assert(!m->live && !(request->address & m->line_mask));
     if (m->tlb) ww_tlb_warm(m->tlb, request->address);

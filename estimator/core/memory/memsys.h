@@ -91,6 +91,8 @@ struct ww_peer;
 struct ww_peer *ww_memsys_peer(struct ww_memsys *m);
 /* A time before which the SM is told nothing unless it sends something; events up to `now` have passed. */
 uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps);
+/* The same of every SM, by number. */
+void ww_memsys_quiet_all(const struct ww_memsys *m, uint64_t now_ps, uint64_t *quiet);
 /* True if nothing is in flight anywhere (dirty lines may stay in the L2). */
 bool ww_memsys_idle(const struct ww_memsys *m);
 /* Closes a launch at time now: time-based counters (DRAM cycles, active cycles, refreshes) are brought up

@@ -57,9 +57,16 @@ bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t paylo
 }
 
 uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps) {
-    const struct ww_xbar_port *p = &x->port[x->port_of[sm]];
+    uint64_t next = x->next_reply[x->port_of[sm]], later = now_ps + (x->latency * x->clock->period_fp >> 16);
+    return next < later ? next : later;
+}
+
+void ww_xbar_quiet_all(const struct ww_xbar *x, uint64_t now_ps, uint64_t *quiet) {
     uint64_t later = now_ps + (x->latency * x->clock->period_fp >> 16);
-    return p->head != NONE && x->reply[p->head].ps < later ? x->reply[p->head].ps : later;
+    for (uint32_t sm = 0; sm < x->sms; sm++) {
+        uint64_t next = x->next_reply[x->port_of[sm]];
+        quiet[sm] = next < later ? next : later;
+    }
 }
 
 static void retry_event(void *owner, struct ww_event *event, uint64_t now_ps) {
@@ -132,6 +139,7 @@ void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct 
     x->counter[WW_C_XBAR_REPLY_FLIT] += flits;
     if (p->head == NONE) {
         p->head = p->tail = n;
+        x->next_reply[p->index] = r->ps;
         ww_queue_earlier(x->queue, &p->deliver, r->ps);
         return;
     }
@@ -153,14 +161,18 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
         x->client.reply(x->client.context, r->sm, &r->reply, now_ps);
         r->next = ww_free_back(&x->free_reply, n);
     }
-    if (p->head != NONE) ww_queue_earlier(x->queue, event, x->reply[p->head].ps);
+    uint64_t next = p->head != NONE ? x->reply[p->head].ps : UINT64_MAX;
+    x->next_reply[p->index] = next;
+    if (next != UINT64_MAX) ww_queue_earlier(x->queue, event, next);
 }
 
 static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
     uint32_t ports = (gpu->sm_count + gpu->xbar_sms_per_port - 1) / gpu->xbar_sms_per_port;
     x->port = ww_arena_array(arena, ports, sizeof *x->port);
+    x->next_reply = ww_arena_array(arena, ports, sizeof *x->next_reply);
     x->port_of = ww_arena_array(arena, gpu->sm_count, sizeof *x->port_of);
-    if (!x->port || !x->port_of) return false;
+    if (!x->port || !x->next_reply || !x->port_of) return false;
+    for (uint32_t i = 0; i < ports; i++) x->next_reply[i] = UINT64_MAX;
     for (uint32_t i = 0; i < ports; i++)
         x->port[i] = (struct ww_xbar_port){.retry = {.fn = retry_event, .owner = &x->port[i]},
                                            .deliver = {.fn = deliver_event, .owner = &x->port[i]},

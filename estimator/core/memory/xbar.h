@@ -61,6 +61,7 @@ struct ww_xbar {
     struct ww_memsys_client client;
     uint64_t *counter;
     struct ww_xbar_port *port;
+    uint64_t *next_reply; /* by port: time of its next delivery, UINT64_MAX: none is under way */
     struct ww_xbar_slice *slice;
     struct ww_xbar_reply *reply; /* pool */
     uint64_t *refused;           /* bits: [slice * words + sm / 64] */
@@ -87,6 +88,8 @@ bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t paylo
 /* A time before which no reply comes to the SM's port: what is not under way yet takes the crossbar's latency.
  */
 uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps);
+/* The same of every SM, by number. */
+void ww_xbar_quiet_all(const struct ww_xbar *x, uint64_t now_ps, uint64_t *quiet);
 /* The slice has taken a request out of its queue. Call ww_xbar_wake after that. */
 static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
     x->slice[slice].packets--;

@@ -64,7 +64,7 @@ struct ww_marks {
 #define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
 
 struct ww_govern;
-struct ww_beside;
+struct ww_concurrent;
 struct ww_waits;
 struct ww_collect;
 struct ww_rf;
@@ -373,6 +373,7 @@ struct ww_core {
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
     struct ww_team *team;   /* these threads */
+    uint64_t *quiet; /* by SM, while threads step: times before which memory tells it nothing; else NULL */
     struct ww_sm *sm;
     struct ww_sm_plan sm_plan;
     bool ticking;
@@ -404,8 +405,8 @@ struct ww_core {
     double dispatch_free; /* where less than a CTA is dispatched a cycle: from here on the next may be */
     uint64_t dispatch_at; /* cycle at which a CTA may be placed, WW_NEVER if not before one ends */
     struct ww_marks marks;
-    struct ww_beside *beside; /* launches that run beside one another; NULL: there is one */
-    struct ww_waits *waits;   /* waits.h; NULL: no step waits for a write */
+    struct ww_concurrent *concurrent; /* launches that run concurrently; NULL: there is one */
+    struct ww_waits *waits;           /* waits.h; NULL: no step waits for a write */
     struct ww_error *error;
     enum ww_code code_failed; /* set by whoever meets an error inside an event */
 };
@@ -585,7 +586,7 @@ static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
     return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->draining && !sm->dma &&
-           !sm->tma && !sm->fetch && !(room && core->next_cta < core->cta_count);
+           !sm->tma && !sm->fetch && !(room && core->main->next_cta < core->cta_count);
 }
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);

@@ -89,7 +89,7 @@ static enum ww_code read_fit(struct calibration *k, const struct ww_gpu *gpu, co
     }
     for (size_t i = 0; i < k->params; i++)
         if (strcmp(k->key[i], k->key[k->params]) == 0)
-            return ww_fail(error, WW_USAGE, "--fit", "%s is there twice", k->key[i]);
+            return ww_fail(error, WW_USAGE, "--fit", "%s appears twice", k->key[i]);
     *p = (struct ww_timing_param){.key = k->key[k->params],
                                   .start = value_of(gpu, &ww_gpu_rows[row]),
                                   .whole = ww_gpu_rows[row].type == WW_U32};

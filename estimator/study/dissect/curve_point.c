@@ -15,6 +15,13 @@
 #define PART_WAVES 3u /* CTAs that follow one another, beside those that read all parts twice */
 #define MORE_WAVES 3u /* beyond the L2, until it holds what it does in a long run */
 
+/* gpu-stream's arrays, one allocated after another: 2^28 + 2 doubles in whole pages of 2 MiB. Before December
+ * 2024 they had half of that, and the triad read two. */
+const struct ww_curve_arrays ww_curve_read = {1, 0, 2048 * WW_MB + 2 * WW_MB},
+                             ww_curve_triad = {3, 1, 2048 * WW_MB + 2 * WW_MB},
+                             ww_curve_early_read = {1, 0, 1024 * WW_MB + 2 * WW_MB},
+                             ww_curve_early_triad = {2, 1, 1024 * WW_MB + 2 * WW_MB};
+
 /* One cycle through all lines: S. Sattolo, 1986. */
 static void make_cycle(uint32_t *next, uint32_t lines) {
     struct ww_rng rng;
@@ -133,16 +140,22 @@ static enum ww_code fill_l2(struct ww_meter *m, uint32_t loads, uint32_t stores,
     return run(m, micro, 0, 0, NULL, error);
 }
 
-enum ww_code ww_curve_stream(struct ww_meter *m, uint32_t ctas_per_sm, uint32_t cta_size, bool triad,
-                             double *gbps, struct ww_error *error) {
-    uint32_t loads = triad ? 3 : 1, stores = triad, a_wave = m->board.sms * ctas_per_sm;
+enum ww_code ww_curve_stream(struct ww_meter *m, uint32_t ctas_per_sm, uint32_t cta_size,
+                             const struct ww_curve_arrays *arrays, double *gbps, struct ww_error *error) {
+    uint32_t operands = arrays->loads + arrays->stores, a_wave = m->board.sms * ctas_per_sm;
     uint32_t shared = m->board.shared_bytes / (ctas_per_sm + 1) + 1024; /* no further CTA finds room */
-    uint32_t ctas = a_wave * WAVES;
-    size_t accesses = (size_t)ctas * ((cta_size + 31) / 32) * (loads + stores);
+    struct ww_micro_stream s = {.ctas = a_wave * WAVES,
+                                .cta_size = cta_size,
+                                .loads = arrays->loads,
+                                .stores = arrays->stores,
+                                .shared_bytes = shared,
+                                .apart = arrays->bytes,
+                                .arch = m->board.arch};
+    size_t accesses = (size_t)s.ctas * ((cta_size + 31) / 32) * s.loads;
     struct ww_micro *micro;
-    if (shared > m->board.shared_per_cta) shared = m->board.shared_per_cta;
+    if (s.shared_bytes > m->board.shared_per_cta) s.shared_bytes = m->board.shared_per_cta;
     WW_TRY(ww_bench_reset(m->bench, error));
-    WW_TRY(fill_l2(m, loads, stores, error));
-    WW_TRY(ww_micro_stream(ctas, cta_size, loads, stores, shared, &micro, error));
-    return run(m, micro, accesses, (uint64_t)(loads + stores) * 8 * ctas * cta_size, gbps, error);
+    WW_TRY(fill_l2(m, s.loads, s.stores, error));
+    WW_TRY(ww_micro_stream(&s, &micro, error));
+    return run(m, micro, accesses, (uint64_t)operands * 8 * s.ctas * cta_size, gbps, error);
 }

@@ -19,9 +19,16 @@ enum ww_code ww_curve_latency(struct ww_meter *m, uint64_t bytes, double *cycles
 enum ww_code ww_curve_cache(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error);
 /* GB/s of all SMs that read parts of `bytes` in turn. */
 enum ww_code ww_curve_l2(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error);
-/* GB/s of streams: `triad` reads three arrays and writes one, else one is read. */
-enum ww_code ww_curve_stream(struct ww_meter *m, uint32_t ctas_per_sm, uint32_t cta_size, bool triad,
-                             double *gbps, struct ww_error *error);
+/* What a stream reads and writes: arrays of which each begins `bytes` behind the one before. */
+struct ww_curve_arrays {
+    uint32_t loads, stores;
+    uint64_t bytes;
+};
+extern const struct ww_curve_arrays ww_curve_read, ww_curve_triad; /* as published since December 2024 */
+extern const struct ww_curve_arrays ww_curve_early_read, ww_curve_early_triad; /* before: two arrays read */
+/* GB/s of streams, what is read and written together. */
+enum ww_code ww_curve_stream(struct ww_meter *m, uint32_t ctas_per_sm, uint32_t cta_size,
+                             const struct ww_curve_arrays *arrays, double *gbps, struct ww_error *error);
 
 /* Finds the plateaus of a curve whose sizes rise, and the knees between them. A plateau is two or more
  * neighbouring points, the last at 1.2 times the size of the first or more, of which each differs from the one

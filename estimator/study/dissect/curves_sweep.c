@@ -74,8 +74,8 @@ static enum ww_code streams(struct ww_meter *m, struct ww_error *error) {
         if (s.cta_size > m->board.max_cta_threads || s.ctas * s.cta_size > m->board.max_threads ||
             s.ctas > m->board.max_ctas)
             continue;
-        WW_TRY(ww_curve_stream(m, s.ctas, s.cta_size, false, &s.read, error));
-        WW_TRY(ww_curve_stream(m, s.ctas, s.cta_size, true, &s.triad, error));
+        WW_TRY(ww_curve_stream(m, s.ctas, s.cta_size, &ww_curve_read, &s.read, error));
+        WW_TRY(ww_curve_stream(m, s.ctas, s.cta_size, &ww_curve_triad, &s.triad, error));
         c->stream[c->stream_count++] = s;
     }
     return WW_OK;

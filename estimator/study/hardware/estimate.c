@@ -52,6 +52,17 @@ static bool same_kernel(const char *measured, const char *recorded) {
     return strncmp(recorded, "_Z", 2) == 0 && n > 0 && (size_t)n < sizeof part && strstr(recorded, part);
 }
 
+/* A launch of other sizes is other work, which an error of its time would not show. */
+static enum ww_code same_size(const char *what, const uint32_t measured[3], const uint32_t recorded[3],
+                              const struct ww_measured_point *p, struct ww_error *error) {
+    if (!measured[0] || memcmp(measured, recorded, 3 * sizeof *measured) == 0) return WW_OK;
+    return ww_fail(
+        error, WW_INPUT, p->workload,
+        "launch %u (%.60s) has %s (%u, %u, %u), measured was (%u, %u, %u); expected the same launches",
+        p->launch, p->kernel, what, recorded[0], recorded[1], recorded[2], measured[0], measured[1],
+        measured[2]);
+}
+
 enum ww_code ww_estimate_of(const struct ww_result *r, const struct ww_measured_point *p, double *out,
                             struct ww_error *error) {
     bool known;
@@ -65,6 +76,8 @@ enum ww_code ww_estimate_of(const struct ww_result *r, const struct ww_measured_
         if (p->kernel[0] && !same_kernel(p->kernel, l->kernel))
             return ww_fail(error, WW_INPUT, p->workload, "launch %u is of kernel %.60s, measured was %.60s",
                            p->launch, l->kernel, p->kernel);
+        WW_TRY(same_size("the grid", p->grid, l->grid, p, error));
+        WW_TRY(same_size("blocks of", p->block, l->block, p, error));
         *out = launch_value(l, p->metric, &known);
     }
     return known ? WW_OK

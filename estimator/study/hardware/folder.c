@@ -8,7 +8,7 @@ enum ww_code ww_estimate_folder(const char *traces, struct ww_temp *folder, stru
     struct stat st;
     *folder = WW_TEMP_NONE;
     if (!traces) return ww_temp_folder(folder, error);
-    if (stat(traces, &st) != 0 || !S_ISDIR(st.st_mode)) return ww_fail(error, WW_IO, traces, "is no folder");
+    if (stat(traces, &st) != 0 || !S_ISDIR(st.st_mode)) return ww_fail(error, WW_IO, traces, "is not a folder");
     folder->path = strdup(traces);
     return folder->path ? WW_OK : ww_fail_nomem(error, traces);
 }

@@ -25,7 +25,7 @@ static double number(struct reader *r, const char *key, double min, double max) 
 static uint64_t whole(struct reader *r, const char *key, double max) {
     double v = number(r, key, 0, max);
     if (r->code == WW_OK && v != (double)(uint64_t)v)
-        r->code = ww_fail(r->error, WW_INPUT, r->where, "%s is no whole number", key);
+        r->code = ww_fail(r->error, WW_INPUT, r->where, "%s is not a whole number", key);
     return r->code == WW_OK ? (uint64_t)v : 0;
 }
 

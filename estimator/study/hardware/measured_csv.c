@@ -41,7 +41,7 @@ static enum ww_code read_heading(struct table *t, char *line) {
                         "no such column: expected workload (or trace), parameters, seed, kernel, launch,"
                         " metric, value",
                         cell[i]);
-        if (seen[t->of[i]]) return fail(t, "the column is there twice", cell[i]);
+        if (seen[t->of[i]]) return fail(t, "the column appears twice", cell[i]);
         seen[t->of[i]] = true;
     }
     if (!seen[WORKLOAD] || !seen[METRIC] || !seen[VALUE])

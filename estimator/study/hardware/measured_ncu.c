@@ -9,9 +9,9 @@
 
 #define CELLS_MOST 8192 /* the raw page has a column for each metric */
 
-enum place { ID, PROCESS, KERNEL, DEVICE_CC, NAME, UNIT, VALUE, PLACES };
-static const char *const headings[PLACES] = {"ID",          "Process Name", "Kernel Name", "CC",
-                                             "Metric Name", "Metric Unit",  "Metric Value"};
+enum place { ID, PROCESS, KERNEL, GRID, BLOCK, DEVICE_CC, NAME, UNIT, VALUE, PLACES };
+static const char *const headings[PLACES] = {"ID", "Process Name", "Kernel Name", "Grid Size",   "Block Size",
+                                             "CC", "Metric Name",  "Metric Unit", "Metric Value"};
 /* Metrics that we compare with, the best first: as they are named, and as the details page shows them. */
 struct metric {
     const char *name;
@@ -83,10 +83,22 @@ static enum ww_code read_heading(struct page *p) {
     return WW_OK;
 }
 
-/* Thousands are set apart by commas: 1,234.5. */
+/* Whether each comma has a digit in front of it and three behind it, as in 1,234.5. In some languages the
+ * profiler writes one in place of the point: 2,5 is not 25. */
+static bool sets_thousands_apart(const char *text) {
+    size_t n = strspn(text, "0123456789");
+    if (text[n] != ',') return !strchr(text, ',');
+    if (n < 1 || n > 3) return false;
+    for (text += n; *text == ','; text += 4)
+        if (strspn(text + 1, "0123456789") < 3 || (text[4] >= '0' && text[4] <= '9')) return false;
+    return !strchr(text, ',');
+}
+
 static enum ww_code read_number(const struct page *p, const char *text, double *out) {
     char digits[64], *end;
     size_t n = 0;
+    if (!sets_thousands_apart(text))
+        return fail(p, "expected commas between thousands only; profile with LC_ALL=C", text);
     for (const char *c = text; *c; c++)
         if (*c != ',') {
             if (n + 1 == sizeof digits) return fail(p, "expected a number", text);
@@ -122,6 +134,18 @@ static enum ww_code kernel_name(const struct page *p, const char *shown, const c
     while (from && shown[from - 1] != ' ' && shown[from - 1] != ':') from--;
     *out = ww_arena_strndup(ww_measured_arena(p->m), shown + from, n - from);
     return *out ? WW_OK : ww_fail_nomem(p->error, p->where);
+}
+
+/* "(1024, 1, 1)"; in another form it stays unknown. */
+static void read_size(const struct page *p, enum place place, uint32_t out[3]) {
+    unsigned long v[3];
+    int used = 0;
+    if (p->of[place] >= p->columns) return;
+    const char *text = p->cell[p->of[place]];
+    if (strspn(text, "0123456789(), ") != strlen(text) ||
+        sscanf(text, " (%9lu, %9lu, %9lu) %n", &v[0], &v[1], &v[2], &used) != 3 || text[used])
+        return;
+    for (int d = 0; d < 3; d++) out[d] = (uint32_t)v[d];
 }
 
 /* The trace that a process is taken to have: PROCESS.wwt. */
@@ -166,6 +190,8 @@ static enum ww_code add(struct page *p, const struct metric *metric, const char 
     *point = (struct ww_measured_point){
         .parameters = "", .launch = launch, .metric = metric->metric, .verified = true};
     point->value = point->low = point->high = number;
+    read_size(p, GRID, point->grid);
+    read_size(p, BLOCK, point->block);
     WW_TRY(trace_name(p, &point->workload));
     return kernel_name(p, p->cell[p->of[KERNEL]], &point->kernel);
 }

@@ -120,7 +120,7 @@ void ww_adaptive_say_why(const struct adaptive *a, char *text, size_t size) {
     }
     for (size_t k = 0; k < a->objectives; k++)
         if (!has_value(a, k)) {
-            snprintf(text, size, "the objective \"%.60s\" (%.200s) is no finite number at any candidate",
+            snprintf(text, size, "the objective \"%.60s\" (%.200s) is not a finite number at any candidate",
                      s->objective[k].name, s->objective[k].sql);
             return;
         }

@@ -102,6 +102,10 @@ enum ww_code ww_sweep_verify(struct sweep_job *job, bool *wrong, struct ww_error
 /* What the summary says of that. */
 enum ww_code ww_sweep_verified(const struct sweep_job *job, struct ww_sweep_summary *summary,
                                struct ww_error *error);
+/* Gives a failure its place in the space file, in front of the place that it has: of what was named there. One
+ * that has nothing to do with what was named (no memory, stopped) stays as it is; WW_USAGE becomes WW_INPUT. */
+enum ww_code ww_sweep_named_at(const struct ww_sweep_space *space, const char *path, enum ww_code code,
+                               struct ww_error *error);
 /* Fits and stores the effects of every objective. */
 enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error);
 

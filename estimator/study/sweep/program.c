@@ -46,7 +46,8 @@ static enum ww_code read_param(struct space_reader *r, const cJSON *c, const cJS
     char path[180];
     snprintf(path, sizeof path, "$.program.parameters[\"%.100s\"]", c->string);
     if (!ww_expression_is_name(c->string))
-        return ww_space_fail(r, path, "is no name of a macro: expected a letter or _, then letters, digits, _");
+        return ww_space_fail(r, path,
+                             "is not the name of a macro: expected a letter or _, then letters, digits, _");
     if (!(p->key = ww_space_copy(r, c->string))) return ww_space_nomem(r);
     p->target = WW_SWEEP_PROGRAM;
     p->whole = true;
@@ -150,7 +151,7 @@ static enum ww_code read_compare(struct space_reader *r, const cJSON *node) {
     }
     for (const cJSON *v = with ? with->child : NULL; v; v = v->next)
         if (!is_parameter(s, v->string))
-            return ww_space_fail(r, "$.program.compare.with", "\"%.60s\" is no parameter of the program",
+            return ww_space_fail(r, "$.program.compare.with", "\"%.60s\" is not a parameter of the program",
                                  v->string);
     WW_TRY(ww_space_strings(r, cJSON_GetObjectItemCaseSensitive(node, "buffers"), "$.program.compare.buffers",
                             WW_PROGRAM_WORDS, &c->buffer, &c->buffers));

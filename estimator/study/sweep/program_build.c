@@ -285,7 +285,7 @@ static enum ww_code check_result(const struct build *b, const char *what, const 
     const char *name = b->program->source ? "PTX" : "$WARPWATT_PTX";
     if (lstat(result, &s) != 0) return ww_fail(b->error, WW_INPUT, what, "the build has not written %s", name);
     if (!S_ISREG(s.st_mode))
-        return ww_fail(b->error, WW_INPUT, what, "%s is no regular file after the build", name);
+        return ww_fail(b->error, WW_INPUT, what, "%s is not a regular file after the build", name);
     if ((uint64_t)s.st_size > FILE_MOST)
         return ww_fail(b->error, WW_INPUT, what, "the build has written %lld bytes to %s; expected at most %zu",
                        (long long)s.st_size, name, FILE_MOST);

@@ -117,7 +117,7 @@ static enum ww_code check_level(const struct space_reader *r, const char *path, 
                                 const struct ww_sweep_level *level, bool follows) {
     for (const struct ww_sweep_level *other = p->level; other < level && !follows; other++)
         if (strcmp(other->text, level->text) == 0)
-            return ww_space_fail(r, path, "%.60s stands twice among the levels", level->text);
+            return ww_space_fail(r, path, "%.60s appears twice among the levels", level->text);
     const char *expected = p->row ? wrong_type(p->row, level->text) : NULL;
     if (expected) return ww_space_fail(r, path, "%.60s: expected %s", level->text, expected);
     if (p->target == WW_SWEEP_KIND && !ww_mech_find(p->kind, level->text))
@@ -217,7 +217,7 @@ static enum ww_code find_leader(const struct space_reader *r, const cJSON *node,
         p->leader = i + 1;
         return WW_OK;
     }
-    return ww_space_fail(r, path, "\"%.80s\" is no parameter of the space", with->valuestring);
+    return ww_space_fail(r, path, "\"%.80s\" is not a parameter of the space", with->valuestring);
 }
 
 static enum ww_code find_leaders(const struct space_reader *r, const cJSON *node) {

@@ -142,15 +142,30 @@ static enum ww_code check_program(const struct sweep_job *job, struct ww_error *
     return WW_OK;
 }
 
+enum ww_code ww_sweep_named_at(const struct ww_sweep_space *space, const char *path, enum ww_code code,
+                               struct ww_error *error) {
+    if (code == WW_OK || code == WW_NOMEM || code == WW_FAIL || !error) return code;
+    char where[sizeof error->where];
+    snprintf(where, sizeof where, "%.160s: %.70s", space->file, path);
+    if (code == WW_USAGE) error->code = WW_INPUT; /* a wrong value of the file, not of the command line */
+    return ww_error_within(error, where);
+}
+
+static enum ww_code open_power(struct sweep_job *job, struct ww_error *error) {
+    WW_TRY(ww_sweep_power_hash(&job->space, job->gpu, job->power, error));
+    return ww_sweep_power_open(&job->space, job->gpu, error);
+}
+
 static enum ww_code prepare(struct sweep_job *job, struct ww_error *error) {
     const struct ww_sweep_options *o = job->options;
     enum ww_sweep_strategy strategy;
     WW_TRY(parse_strategy(o, &strategy, error));
     WW_TRY(ww_sweep_space_load(o->space, &job->space, error));
     WW_TRY(set_mode(job, error));
-    WW_TRY(ww_gpu_load(job->space.gpu, NULL, 0, &job->gpu, error));
-    WW_TRY(ww_sweep_power_hash(&job->space, job->gpu, job->power, error));
-    WW_TRY(ww_sweep_power_open(&job->space, job->gpu, error));
+    WW_TRY(
+        ww_sweep_named_at(&job->space, "$.gpu", ww_gpu_load(job->space.gpu, NULL, 0, &job->gpu, error), error));
+    WW_TRY(
+        ww_sweep_named_at(&job->space, job->space.power ? "$.power" : "$.gpu", open_power(job, error), error));
     WW_TRY(fill_objectives(job, error));
     job->strategy = strategy;
     WW_TRY(check_program(job, error));
@@ -207,6 +222,9 @@ enum ww_code ww_sweep_run_points(struct sweep_job *job, struct ww_sweep_summary 
     if (counted == WW_OK)
         counted = ww_db_sweep_causes(job->db, &job->head, summary->cause, &summary->causes,
                                      code == WW_OK ? error : &late);
+    if (code == WW_OK && counted == WW_OK)
+        counted =
+            ww_db_sweep_no_value(job->db, &job->head, &summary->no_value, summary->no_value_objective, error);
     if (code == WW_OK && counted == WW_OK) counted = ww_sweep_verified(job, summary, error);
     if (code == WW_OK && counted == WW_OK) ww_sweep_together(job, summary);
     return code == WW_OK ? counted : code;

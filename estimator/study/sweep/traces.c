@@ -79,8 +79,11 @@ enum ww_code ww_sweep_traces_open(struct sweep_job *job, struct ww_error *error)
     }
     for (size_t i = 0; i < s->trace_count; i++) {
         if (s->trace[i].workload && !job->dir.path && !recorded(job)) WW_TRY(ww_temp_folder(&job->dir, error));
-        if (s->trace[i].workload) WW_TRY(record(job, i, error));
-        WW_TRY(describe(job, i, error));
+        char path[48];
+        snprintf(path, sizeof path, "$.traces[%zu]", i);
+        enum ww_code code = s->trace[i].workload ? record(job, i, error) : WW_OK;
+        if (code == WW_OK) code = describe(job, i, error);
+        WW_TRY(ww_sweep_named_at(s, path, code, error));
     }
     return WW_OK;
 }

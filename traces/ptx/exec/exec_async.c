@@ -9,6 +9,7 @@
 #define COUNT_MASK 0xfffffu
 #define TX_SHIFT 40
 #define TX_MASK 0x7fffffu
+#define TX_MOST 0xfffff /* bytes, either way (PTX ISA, mbarrier: tx-count) */
 
 static void copy(EX_ARGS) {
     unsigned char *from[EX_LANES], *to[EX_LANES];
@@ -59,6 +60,27 @@ static uint64_t add_tx(uint64_t v, uint64_t bytes) {
     return (v & ~((uint64_t)TX_MASK << TX_SHIFT)) | tx << TX_SHIFT;
 }
 
+static int64_t tx_of(uint64_t v) {
+    uint64_t sign = (TX_MASK >> 1) + 1;
+    return (int64_t)((v >> TX_SHIFT & TX_MASK) ^ sign) - (int64_t)sign;
+}
+
+/* Whether the object at v can take so many bytes more or fewer. */
+static bool takes_tx(struct ex_warp *w, unsigned lane, uint64_t v, int64_t bytes) {
+    int64_t sum = tx_of(v) + bytes;
+    if (bytes >= -TX_MOST && bytes <= TX_MOST && sum >= -TX_MOST && sum <= TX_MOST) return true;
+    ww_ex_fail(w, lane, WW_EXEC, "mbarrier: %lld bytes to come and %lld more; expected at most %d either way",
+               (long long)tx_of(v), (long long)bytes, TX_MOST);
+    return false;
+}
+
+static bool takes_arrivals(struct ex_warp *w, unsigned lane, uint64_t v, uint64_t count) {
+    if (count && (v & COUNT_MASK) >= count) return true;
+    ww_ex_fail(w, lane, WW_EXEC, "mbarrier: %llu arrivals with %llu pending%s", (unsigned long long)count,
+               (unsigned long long)(v & COUNT_MASK), v ? "" : ": has it been initialised?");
+    return false;
+}
+
 /* Takes `count` arrivals off; drop lowers what later phases expect. */
 static uint64_t arrive(uint64_t v, uint64_t count, bool drop) {
     if (drop) v -= count << 20;
@@ -71,26 +93,26 @@ static uint64_t step(struct ex_warp *w, const struct ex_inst *i, unsigned l, uin
     uint8_t sub = i->op == PTX_CP ? PTX_SUB_MB_ARRIVE : i->sub;
     bool arrives = sub == PTX_SUB_MB_ARRIVE || sub == PTX_SUB_MB_ARRIVE_DROP;
     *result = v;
+    if (i->op == PTX_CP && !(i->mods & PTX_M_NOINC)) return v; /* .inc and arrival cancel */
+    if (arrives && !takes_arrivals(w, l, v, i->src->bulk & PTX_BULK_EXPECT ? 1 : b)) return v;
     if (i->src->bulk & PTX_BULK_EXPECT) {
+        if (!takes_tx(w, l, v, (int64_t)b)) return v;
         v = add_tx(v, b);
         b = 1;
     }
-    if (i->op == PTX_CP) return i->mods & PTX_M_NOINC ? arrive(v, 1, false) : v; /* .inc and arrival cancel */
-    if (arrives && ((v & COUNT_MASK) < b || b == 0)) {
-        ww_ex_fail(w, l, WW_EXEC, "mbarrier: %llu arrivals with %llu pending", (unsigned long long)b,
-                   (unsigned long long)(v & COUNT_MASK));
-        return v;
-    }
     switch (sub) {
     case PTX_SUB_MB_INIT:
-        return (b & COUNT_MASK) | (b & COUNT_MASK) << 20;
+        if (b && b <= COUNT_MASK) return b | b << 20;
+        ww_ex_fail(w, l, WW_EXEC, "mbarrier.init of %llu arrivals: expected 1 to %u", (unsigned long long)b,
+                   COUNT_MASK);
+        return v;
     case PTX_SUB_MB_ARRIVE:
     case PTX_SUB_MB_ARRIVE_DROP:
         return arrive(v, b, sub == PTX_SUB_MB_ARRIVE_DROP);
     case PTX_SUB_MB_EXPECT_TX:
-        return add_tx(v, b);
+        return takes_tx(w, l, v, (int64_t)b) ? add_tx(v, b) : v;
     case PTX_SUB_MB_COMPLETE_TX:
-        return next_phase(add_tx(v, 0 - b));
+        return takes_tx(w, l, v, -(int64_t)b) ? next_phase(add_tx(v, 0 - b)) : v;
     case PTX_SUB_MB_TEST_WAIT:
     case PTX_SUB_MB_TRY_WAIT:
         *result = i->mods & PTX_M_PARITY ? (v >> 63) != (b & 1u) : (v >> 63) != (b >> 63);
@@ -121,6 +143,7 @@ static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char
     bool arrives = i->sub == PTX_SUB_MB_ARRIVE || i->sub == PTX_SUB_MB_ARRIVE_DROP;
     if (is_wait(i)) {
         struct ex_cta *owner = ww_ex_owner(w, p, &offset);
+        w->unmet_at = result ? NULL : p;
         if (!result)
             w->unmet = true;
         else if (owner == w->cta && !w->mbar.own.kind)
@@ -135,7 +158,7 @@ static void note(struct ex_warp *w, const struct ex_inst *i, const unsigned char
 
 static unsigned char *find_barrier(struct ex_warp *w, unsigned lane, uint64_t bar) {
     unsigned char *p = bar % 8 ? NULL : ww_ex_shared(w, bar, 8);
-    if (!p) ww_ex_fail(w, lane, WW_EXEC, "no mbarrier at 0x%llx of shared memory", (unsigned long long)bar);
+    if (!p) ww_ex_fail_shared(w, lane, bar, 8, "mbarrier");
     return p;
 }
 
@@ -144,10 +167,7 @@ bool ww_ex_mbarrier_commit(struct ex_warp *w, unsigned lane, uint64_t bar) {
     uint64_t v, old;
     if (!p) return false;
     memcpy(&old, p, sizeof old);
-    if (!(old & COUNT_MASK)) {
-        ww_ex_fail(w, lane, WW_EXEC, "mbarrier: an arrival with none pending");
-        return false;
-    }
+    if (!takes_arrivals(w, lane, old, 1)) return false;
     v = arrive(old, 1, false);
     memcpy(p, &v, sizeof v);
     note_event(w, p, old, v, WW_MBARRIER_COPIES);
@@ -160,9 +180,20 @@ bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uin
     if (!p) return false;
     memcpy(&v, p, sizeof v);
     uint64_t old = v;
+    if (!takes_tx(w, lane, v, -(int64_t)bytes)) return false;
     v = next_phase(add_tx(v, 0 - (uint64_t)bytes));
     memcpy(p, &v, sizeof v);
     note_event(w, p, old, v, WW_MBARRIER_COPIES);
+    return true;
+}
+
+bool ww_ex_mbarrier_say(const struct ex_warp *w, char *text, size_t size) {
+    uint32_t offset;
+    uint64_t v;
+    struct ex_cta *owner = w->unmet_at ? ww_ex_owner(w, w->unmet_at, &offset) : NULL;
+    if (!owner) return false;
+    memcpy(&v, w->unmet_at, sizeof v);
+    ww_mbarrier_say(text, size, owner->rank, offset, v & COUNT_MASK, v >> 20 & COUNT_MASK, tx_of(v));
     return true;
 }
 

@@ -21,7 +21,26 @@ unsigned char *ww_ex_shared(struct ex_warp *w, uint64_t address, uint32_t bytes)
     const struct ex_cluster *c = w->cta->cluster;
     uint64_t rank = address >> EX_CLUSTER_SHIFT, at = address & ((1u << EX_CLUSTER_SHIFT) - 1);
     if (rank > c->count || bytes > w->run->shared_bytes || at > w->run->shared_bytes - bytes) return NULL;
-    return (rank ? c->cta[rank - 1] : w->cta)->shared + at;
+    const struct ex_cta *owner = rank ? c->cta[rank - 1] : w->cta;
+    return owner->live_warps ? owner->shared + at : NULL;
+}
+
+void ww_ex_fail_shared(struct ex_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, const char *what) {
+    const struct ex_cluster *c = w->cta->cluster;
+    uint64_t rank = address >> EX_CLUSTER_SHIFT, at = address & ((1u << EX_CLUSTER_SHIFT) - 1);
+    rank = rank ? rank - 1 : w->cta->rank;
+    if (address % bytes)
+        ww_ex_fail(w, lane, WW_EXEC, "misaligned %s of %u bytes at 0x%llx of shared memory", what, bytes,
+                   (unsigned long long)at);
+    else if (rank < c->count && !c->cta[rank]->live_warps)
+        ww_ex_fail(w, lane, WW_EXEC, "%s in shared memory of CTA %llu of its cluster, which has exited", what,
+                   (unsigned long long)rank);
+    else
+        ww_ex_fail(
+            w, lane, WW_EXEC,
+            "out-of-bounds %s of %u bytes at offset 0x%llx of %u bytes of shared memory of CTA %llu of a "
+            "cluster of %u",
+            what, bytes, (unsigned long long)at, w->run->shared_bytes, (unsigned long long)rank, c->count);
 }
 
 struct ex_cta *ww_ex_owner(const struct ex_warp *w, const unsigned char *p, uint32_t *offset) {
@@ -99,7 +118,9 @@ static unsigned char *shared_bytes(void *context, unsigned rank, uint32_t offset
                                    bool is_store) {
     const struct asker *k = context;
     unsigned char *p = ww_ex_shared(k->w, offset + ((uint64_t)(rank + 1) << EX_CLUSTER_SHIFT), bytes);
-    if (!p || offset >> EX_CLUSTER_SHIFT)
+    if (!p && rank < k->w->cta->cluster->count && !k->w->cta->cluster->cta[rank]->live_warps)
+        ww_ex_fail(k->w, k->lane, WW_EXEC, "bulk copy: CTA %u of its cluster has exited", rank);
+    else if (!p || offset >> EX_CLUSTER_SHIFT)
         ww_ex_fail(k->w, k->lane, WW_EXEC,
                    "bulk copy: out-of-bounds %s of %u bytes at offset %u of %u bytes of shared "
                    "memory of CTA %u of a cluster of %u",
@@ -118,9 +139,10 @@ static void touch(void *context, uint64_t address, uint32_t bytes) {
 
 static bool read_map(struct ex_warp *w, const struct ex_bulk *b, unsigned l, struct bulk_request *r) {
     uint64_t address = lane_address(w, &b->map, l);
-    const unsigned char *p = ww_ex_generic(w, l, address, WW_TENSOR_MAP_BYTES);
-    if (!p) return false;
-    const char *why = address % 64 ? "its address is a multiple of 64" : ww_tensor_map_decode(p, &r->map);
+    const unsigned char *p = NULL;
+    const char *why = !address ? "it is NULL" : address % 64 ? "its address is a multiple of 64" : NULL;
+    if (!why && !(p = ww_ex_generic(w, l, address, WW_TENSOR_MAP_BYTES))) return false;
+    if (!why) why = ww_tensor_map_decode(p, &r->map);
     if (!why && r->map.rank != b->rank) why = "the instruction has other dimensions";
     if (!why && r->map.im2col != b->im2col) why = "the instruction's mode, tiled or im2col, is another";
     if (why) ww_ex_fail(w, l, WW_EXEC, "tensor map at 0x%llx: %s", (unsigned long long)address, why);

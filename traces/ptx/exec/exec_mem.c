@@ -65,6 +65,10 @@ static unsigned char *lane_host(struct ex_warp *w, uint32_t lane, const struct e
     if (space == PTX_S_GLOBAL) return global_host(w, lane, a, address);
     if (space == PTX_S_SHARED && address >> EX_CLUSTER_SHIFT) {
         unsigned char *peer = ww_ex_shared(w, address, a->bytes);
+        if (!peer && w->cta->cluster->count > 1 && address >> EX_CLUSTER_SHIFT <= WW_CLUSTER_MOST) {
+            ww_ex_fail_shared(w, lane, address, a->bytes, a->is_store ? "store" : "load");
+            return NULL;
+        }
         if (peer) return peer;
     }
     uint64_t size;
@@ -180,7 +184,11 @@ unsigned char *ww_ex_generic(struct ex_warp *w, uint32_t lane, uint64_t address,
     uint8_t space = resolve(&address);
     unsigned char *p = lane_host(w, lane, &a, space, address);
     if (!p || bytes <= 1) return p;
-    return lane_host(w, lane, &a, space, address + bytes - 1) ? p : NULL;
+    unsigned char *last = lane_host(w, lane, &a, space, address + bytes - 1);
+    if (!last || (uintptr_t)last - (uintptr_t)p == bytes - 1) return last ? p : NULL;
+    ww_ex_fail(w, lane, WW_EXEC, "out-of-bounds load of %u bytes at 0x%llx of global memory", bytes,
+               (unsigned long long)address); /* over the end of one allocation into another */
+    return NULL;
 }
 
 #define LOAD(T, D, E) EX_EACH(mask, T v; memcpy(&v, host[l] + at, sizeof v); ((D *)d)[l] = (D)(E)v;)

@@ -1,4 +1,5 @@
 /* exec_special.c: decoding of control flow, calls, memory, vector moves and barriers. */
+#include "../../refused_call.h"
 #include "exec_decode.h"
 #include "simt.h"
 #include <string.h>
@@ -180,8 +181,10 @@ enum ww_code ww_ex_decode_call(struct ex_decoder *d) {
     }
     if (f->is_extern) {
         i->fn = ww_ex_builtin;
+        const char *refused = ww_refused_call(f->name);
         if (!ww_ex_is_builtin(f->name))
-            return ww_ex_decode_fail(d, WW_UNSUPPORTED, "call of a function without a body");
+            return ww_ex_decode_fail(d, WW_UNSUPPORTED,
+                                     refused ? refused : "call of a function without a body");
         return WW_OK;
     }
     if (f->param_count != p->call_args || f->ret_count != p->call_ret)

@@ -49,8 +49,12 @@ static void allocate(EX_ARGS) {
     uint64_t shared = shared_of(w, i, 0);
     unsigned char *to = shared % 4 ? NULL : ww_ex_shared(w, shared, 4);
     if (!columns) return;
+    if (c->tmem_over) {
+        ww_ex_fail(w, EX_LANES, WW_EXEC, "tcgen05.alloc after the CTA's tcgen05.relinquish_alloc_permit");
+        return;
+    }
     if (!to) {
-        ww_ex_fail(w, 0, WW_EXEC, "no word at 0x%llx of shared memory", (unsigned long long)shared);
+        ww_ex_fail_shared(w, 0, shared, 4, "store");
         return;
     }
     if (!c->tmem && !(c->tmem = calloc((size_t)TMEM_LANES * TMEM_COLUMNS, sizeof *c->tmem))) {
@@ -83,6 +87,11 @@ static void give_back(EX_ARGS) {
         return;
     }
     c->tmem_held &= (uint16_t)~bits_of(columns, (uint32_t)at);
+}
+
+static void relinquish(EX_ARGS) {
+    (void)i;
+    if (whole_warp(w, mask)) w->cta->tmem_over = true;
 }
 
 /* Whether all columns of a range are allocated. */
@@ -293,6 +302,9 @@ enum ww_code ww_ex_decode_tcgen05(struct ex_decoder *d) {
         i->kind = EX_MEM;
         i->fn = commit;
         return address(d, &p->opnd[0]);
+    case PTX_SUB_TC_RELINQUISH:
+        i->fn = relinquish;
+        return WW_OK;
     default:
         i->fn = nothing;
         return WW_OK;

@@ -155,6 +155,10 @@ void ww_simt_exit(struct ex_warp *w, uint32_t s, uint32_t mask) {
     remove_split(w, s);
     settle_chain(w, join);
     if (w->live == 0) w->cta->live_warps--;
+    if (!w->cta->live_warps && w->cta->tmem_held && !w->run->failed)
+        ww_ex_fail(w, EX_LANES, WW_EXEC,
+                   "the CTA ends and has not given back all columns of tensor memory (0x%x)",
+                   w->cta->tmem_held);
     ww_simt_barrier_check(w->cta);
     ww_simt_cluster_check(w->cta->cluster);
 }

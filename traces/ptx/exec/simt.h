@@ -83,6 +83,7 @@ struct ex_warp {
     uint64_t value;                /* barrier, sleep: what to record */
     struct ww_mbarrier_steps mbar; /* mbarrier, bulk copy: what to record */
     bool unmet;                    /* a wait at an mbarrier or for a warpgroup has failed */
+    const unsigned char *unmet_at; /* the mbarrier of the last wait, if it has failed */
     uint64_t matrix_groups;        /* of wgmma that it has committed */
     uint64_t dma[WW_DMA_WORDS];    /* bulk transfer: what to record */
     struct record_stream stream;
@@ -116,6 +117,7 @@ struct ex_cta {
     unsigned char *shared;
     uint32_t *tmem;     /* tensor memory (tmem.h), from the heap; NULL: nothing has been allocated */
     uint16_t tmem_held; /* of it, a bit for each 32 columns */
+    bool tmem_over;     /* the CTA has given up its right to allocate more */
     uint32_t spin_rounds;
     struct ww_mbarrier_log mbarriers;
     uint64_t state_bytes;
@@ -203,16 +205,23 @@ void ww_ex_vprintf(struct ex_warp *w, uint32_t lane, uint64_t format, uint64_t a
 void ww_simt_cluster(struct ex_warp *w, uint32_t s, const struct ex_inst *i, uint32_t mask);
 /* Threads have arrived or exited: the barrier of the cluster may complete. */
 void ww_simt_cluster_check(struct ex_cluster *c);
+/* Threads of the cluster that have arrived in this phase, and that have not exited. */
+void ww_simt_cluster_count(const struct ex_cluster *c, uint32_t *arrived, uint32_t *live);
 /* exec_bulk.c: executes a bulk copy. */
 void ww_ex_bulk(struct ex_warp *w, const struct ex_inst *i, uint32_t mask);
-/* A bulk copy or st.async has completed bytes of the mbarrier at `bar`. */
 /* Matrix instructions of the warp so far are done: one arrival. */
 bool ww_ex_mbarrier_commit(struct ex_warp *w, unsigned lane, uint64_t bar);
+/* A bulk copy or st.async has completed bytes of the mbarrier at `bar`. */
 bool ww_ex_mbarrier_complete(struct ex_warp *w, unsigned lane, uint64_t bar, uint32_t bytes);
+/* What the mbarrier lacks at which the warp waits, for errors; false: it waits at none. */
+bool ww_ex_mbarrier_say(const struct ex_warp *w, char *text, size_t size);
 /* The CTA of the cluster whose shared memory holds p, and where. */
 struct ex_cta *ww_ex_owner(const struct ex_warp *w, const unsigned char *p, uint32_t *offset);
-/* Bytes of the shared memory of the cluster at `address` (exec.h), NULL if there are none. */
+/* Bytes of the shared memory of the cluster at `address` (exec.h), NULL if there are none, or if their CTA has
+ * exited. */
 unsigned char *ww_ex_shared(struct ex_warp *w, uint64_t address, uint32_t bytes);
+/* Fails the run: why ww_ex_shared() gave NULL to `what`. */
+void ww_ex_fail_shared(struct ex_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, const char *what);
 
 /* simt_bar.c */
 /* Arrives at a CTA barrier; the split waits unless it completes. */

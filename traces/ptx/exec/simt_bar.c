@@ -146,7 +146,8 @@ static void say_split(const struct ex_warp *w, const struct ex_split *s, struct 
     else if (s->state == SPLIT_BARRIER)
         ww_buf_printf(out, "at barrier %u, line %u", s->barrier, src ? src->text_line : 0);
     else
-        ww_buf_printf(out, "at line %u", src ? src->text_line : 0);
+        ww_buf_printf(out, "%s line %u", s->state == SPLIT_CLUSTER ? "at barrier.cluster," : "at",
+                      src ? src->text_line : 0);
     if (src && src->line) ww_buf_printf(out, " (source line %u)", src->line);
 }
 
@@ -164,11 +165,13 @@ void ww_simt_barrier_stuck(struct ex_cta *cta) {
     struct ww_buf text = {0};
     struct ex_warp *first = NULL;
     uint32_t waiting = 0, live = 0;
+    bool cluster = false;
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         struct ex_warp *w = &cta->warp[n];
         live += bits(w->live);
         for (uint32_t s = 0; s < w->split_count; s++) {
             if (w->split[s].state == SPLIT_BARRIER) waiting += bits(w->split[s].act);
+            cluster = cluster || w->split[s].state == SPLIT_CLUSTER;
             if (!first) {
                 first = w;
                 w->run->at_func = w->split[s].frame->func;
@@ -179,6 +182,14 @@ void ww_simt_barrier_stuck(struct ex_cta *cta) {
         if (text.n < 400) say_joins(w, &text);
     }
     if (!first) first = &cta->warp[0];
+    if (cluster) {
+        ww_simt_cluster_count(cta->cluster, &waiting, &live);
+        ww_ex_fail(first, EX_LANES, WW_EXEC,
+                   "barrier.cluster cannot complete: %u of %u live threads of the cluster have arrived%.400s",
+                   waiting, live, text.p ? text.p : "");
+        ww_buf_free(&text);
+        return;
+    }
     ww_ex_fail(first, EX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting,
                live, text.p ? text.p : "");
     ww_buf_free(&text);

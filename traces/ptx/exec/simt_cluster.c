@@ -29,6 +29,15 @@ static bool anyone_arrived(const struct ex_cluster *c) {
     return false;
 }
 
+void ww_simt_cluster_count(const struct ex_cluster *c, uint32_t *arrived, uint32_t *live) {
+    *arrived = *live = 0;
+    for (uint32_t k = 0; k < c->count; k++)
+        for (uint32_t n = 0; n < c->cta[k]->warp_count; n++) {
+            *arrived += (uint32_t)__builtin_popcount(c->cta[k]->warp[n].cluster_arrived);
+            *live += (uint32_t)__builtin_popcount(c->cta[k]->warp[n].live);
+        }
+}
+
 void ww_simt_cluster_check(struct ex_cluster *c) {
     if (!is_complete(c) || !anyone_arrived(c)) return;
     for (uint32_t k = 0; k < c->count; k++)

@@ -162,10 +162,21 @@ static const struct spin_watch *polled(const struct ex_cluster *c) {
     return NULL;
 }
 
+/* The mbarrier at which a live warp of the cluster waits. */
+static bool unmet(const struct ex_cluster *c, char *text, size_t size) {
+    for (uint32_t n = 0; n < c->count; n++)
+        for (uint32_t k = 0; k < c->cta[n]->warp_count; k++)
+            if (c->cta[n]->warp[k].live && ww_ex_mbarrier_say(&c->cta[n]->warp[k], text, size)) return true;
+    return false;
+}
+
 static void fail_cluster(void *cluster, const char *text) {
     const struct ex_cluster *c = cluster;
     const struct spin_watch *at = polled(c);
-    if (at)
+    char lacks[160];
+    if (unmet(c, lacks, sizeof lacks))
+        ww_ex_fail(&c->cta[0]->warp[0], EX_LANES, WW_EXEC, "%s%s", text, lacks);
+    else if (at)
         ww_ex_fail(&c->cta[0]->warp[0], EX_LANES, WW_EXEC, "%s; the loop that ends here polls address 0x%llx",
                    text, (unsigned long long)at->address);
     else

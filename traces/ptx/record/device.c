@@ -21,7 +21,7 @@ static enum ww_code parse_arch(const char *arch, uint32_t *number, uint32_t *mac
         return ww_fail(
             error, WW_USAGE, NULL,
             "arch '%s': expected sm_20 to sm_200; PTX is lowered as for the newest of sm_20, sm_52 and sm_70 "
-            "that is no newer (sm_50 counts as sm_52)",
+            "that is not newer (sm_50 counts as sm_52)",
             arch ? arch : "");
     *number = v >= 70 ? 70 : v >= 50 ? 52 : 20;
     *machine = (uint32_t)v;

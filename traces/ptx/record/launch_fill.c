@@ -327,7 +327,8 @@ static enum ww_code no_kernel(const struct launch_file *f, const struct launch_c
     const char *best = ww_nearest_get(&near);
     enum ww_code code =
         best ? ww_launch_fail(f, below(c, "kernel", path), error,
-                              "met \"%s\", which is no kernel of the PTX; did you mean \"%.160s\"?", met, best)
+                              "met \"%s\", which is not a kernel of the PTX; did you mean \"%.160s\"?", met,
+                              best)
              : ww_launch_fail(f, below(c, "kernel", path), error,
                               "met \"%s\", expected a kernel of the PTX: %.240s", met,
                               names.p ? names.p : "it has none");
@@ -342,7 +343,7 @@ static enum ww_code check_machine_call(const struct launch_file *f, const struct
     struct ww_kernel_info info;
     if (!ww_module_has_kernel(d, m, c->kernel))
         return ww_launch_fail(f, below(c, "kernel", path), error,
-                              "met \"%.80s\", which is no kernel of the PTX", c->kernel);
+                              "met \"%.80s\", which is not a kernel of the PTX", c->kernel);
     WW_TRY(ww_device_kernel_info(d, m, c->kernel, &info, error));
     if (c->arg_count != info.param_count)
         return ww_launch_fail(f, below(c, "args", path), error,

@@ -124,13 +124,12 @@ static void label_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, cons
                        struct ww_sass_operand *o) {
     o->kind = SASS_K_LABEL;
     uint64_t v = ww_sass_take(b, d->lo, d->arg);
-    if (d->get == SASS_G_LABEL2) { /* the lowest eight bits lie apart */
-        v = v << 8 | ww_sass_take(b, 16, 8);
-        o->imm = (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg + 8u) * 4;
-        return;
-    }
-    o->imm =
-        d->get == SASS_G_ABS ? (int64_t)v * 4 : (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg) * 4;
+    bool apart = d->get == SASS_G_LABEL2 || d->get == SASS_G_ABS2; /* the lowest eight bits lie apart */
+    if (apart) v = v << 8 | ww_sass_take(b, 16, 8);
+    if (d->get == SASS_G_ABS || d->get == SASS_G_ABS2)
+        o->imm = (int64_t)v * 4;
+    else
+        o->imm = (int64_t)in->offset + 16 + ww_sass_sign_extend(v, d->arg + (apart ? 8u : 0u)) * 4;
 }
 
 static void source_read(struct ww_sass_bits *b, const struct ww_sass_row *row, const struct ww_sass_opd *d,
@@ -271,6 +270,7 @@ static bool immediate_read(struct ww_sass_bits *b, const struct ww_sass_opd *d, 
     case SASS_G_LABEL:
     case SASS_G_LABEL2:
     case SASS_G_ABS:
+    case SASS_G_ABS2:
         label_read(b, d, in, o);
         return true;
     default:

@@ -117,6 +117,7 @@
 #define LABEL(lo, len) OP_(LABEL, E, lo, len, 0, SHOW, HEX)
 #define LABEL2(lo, len) OP_(LABEL2, E, lo, len, 0, SHOW, HEX)
 #define ABSOLUTE(lo, len) OP_(ABS, E, lo, len, 0, SHOW, HEX)
+#define ABSOLUTE2(lo, len) OP_(ABS2, E, lo, len, 0, SHOW, HEX)
 #define MEM(flags) OP_(MEM, A, 40, 24, flags, SHOW, HEX)
 #define ME SASS_MEM_E
 #define MU SASS_MEM_UR

@@ -64,6 +64,7 @@ enum ww_sass_get {
     SASS_G_LABEL,    /* relative target: arg bits at lo, words of 4 bytes */
     SASS_G_LABEL2,   /* the same, with eight lower bits at 16 */
     SASS_G_ABS,      /* absolute target: arg bits at lo */
+    SASS_G_ABS2,     /* the same, with eight lower bits at 16 */
     SASS_G_UCONST17, /* c[bank 54][UR 24 + offset 37] */
     SASS_G_IMM64,    /* 64 bits at lo */
     SASS_G_CONST,    /* c[bank 54][Ra 24 + offset 38] of LDC */

@@ -91,7 +91,7 @@ static inline void alu_source(struct sx_builder *b, const struct ww_sass_insn *i
     const struct ww_sass_operand *o = &in->opd[slot];
     uint32_t *to = n == 0 ? &i->a : n == 1 ? &i->b : &i->c;
     if ((alu_is_zero(o) && rows > SX_WIDE) || (o->kind == SASS_K_IMM && rows > 2))
-        ww_sx_problem(b, WW_UNSUPPORTED, "so wide an operand that is no register");
+        ww_sx_problem(b, WW_UNSUPPORTED, "so wide an operand that is not a register");
     *to = o->kind == SASS_K_NONE ? SX_ZERO : ww_sx_src(b, in, slot, rows);
     if (o->flags & (SASS_F_NEG | SASS_F_NOT)) i->neg |= (uint8_t)(1u << n);
     if (o->flags & SASS_F_ABS) i->abs |= (uint8_t)(1u << n);

@@ -63,6 +63,10 @@ static unsigned char *shared_host(struct sx_warp *w, uint32_t lane, uint64_t add
     if (bytes <= size && address <= size - bytes && !w->cta->rank) return w->cta->shared + address;
     unsigned char *p = ww_sx_shared(w, address, bytes);
     if (p) return p;
+    if (w->cta->cluster->count > 1 && address >> SX_RANK_SHIFT < WW_CLUSTER_MOST) {
+        ww_sx_fail_shared(w, lane, address, bytes, is_store ? "store" : "load");
+        return NULL;
+    }
     ww_sx_fail(w, lane, WW_EXEC, "out-of-bounds %s of %u bytes at offset %lld of %u bytes of shared memory",
                is_store ? "store" : "load", bytes, (long long)(int32_t)address, size);
     return NULL;
@@ -107,9 +111,12 @@ unsigned char *ww_sx_generic(struct sx_warp *w, uint32_t lane, uint64_t address,
     uint8_t space = resolve(&address);
     unsigned char *p = lane_host(w, lane, space, address, 1, false);
     if (!p || bytes <= 1) return p;
-    return lane_host(w, lane, space, address + bytes - 1, 1, false)
-               ? lane_host(w, lane, space, address, 1, false)
-               : NULL;
+    unsigned char *last = lane_host(w, lane, space, address + bytes - 1, 1, false);
+    p = last ? lane_host(w, lane, space, address, 1, false) : NULL; /* the stack may have grown, and moved */
+    if (!p || (uintptr_t)last - (uintptr_t)p == bytes - 1) return p;
+    ww_sx_fail(w, lane, WW_EXEC, "out-of-bounds load of %u bytes at 0x%llx of global memory", bytes,
+               (unsigned long long)address); /* over the end of one allocation into another */
+    return NULL;
 }
 
 static void add_group(struct sx_warp *w, uint8_t space, uint32_t lane) {

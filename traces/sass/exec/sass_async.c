@@ -42,6 +42,33 @@ static uint64_t arrive(const struct format *f, uint64_t v, uint64_t count, uint6
     return with(v, f->pending_at, f->pending_bits, again) ^ (uint64_t)1 << 63;
 }
 
+#define BYTES_MOST 0xfffff /* to come, either way (PTX ISA, mbarrier: tx-count) */
+
+static int64_t bytes_of(const struct format *f, uint64_t v) {
+    uint64_t sign = (uint64_t)1 << (f->bytes_bits - 1);
+    return (int64_t)(field(v, f->bytes_at, f->bytes_bits) ^ sign) - (int64_t)sign;
+}
+
+static uint64_t pending_of(const struct format *f, uint64_t v) {
+    return field(0 - field(v, f->pending_at, f->pending_bits), 0, f->pending_bits);
+}
+
+/* Whether the object can take so many arrivals and bytes. */
+static bool takes(struct sx_warp *w, uint32_t lane, const struct format *f, uint64_t v, uint64_t count,
+                  int64_t bytes) {
+    if (count > pending_of(f, v)) {
+        ww_sx_fail(w, lane, WW_EXEC, "mbarrier: %llu arrivals with %llu pending%s", (unsigned long long)count,
+                   (unsigned long long)pending_of(f, v), v ? "" : ": has it been initialised?");
+        return false;
+    }
+    if (!bytes || !f->bytes_bits) return true;
+    int64_t to_come = bytes_of(f, v), sum = to_come + bytes;
+    if (bytes >= -BYTES_MOST && bytes <= BYTES_MOST && sum >= -BYTES_MOST && sum <= BYTES_MOST) return true;
+    ww_sx_fail(w, lane, WW_EXEC, "mbarrier: %lld bytes to come and %lld more; expected at most %d either way",
+               (long long)to_come, (long long)bytes, BYTES_MOST);
+    return false;
+}
+
 static struct sx_cta *owner_of(const struct sx_warp *w, const unsigned char *p, uint32_t *offset) {
     const struct sx_cluster *c = w->cta->cluster;
     for (uint32_t n = 0; n < c->count; n++) {
@@ -66,6 +93,7 @@ static void note_event(struct sx_warp *w, const unsigned char *p, uint64_t old, 
 static void note_wait(struct sx_warp *w, const unsigned char *p, bool over) {
     uint32_t offset;
     struct sx_cta *owner = owner_of(w, p, &offset);
+    w->unmet_at = over ? NULL : p;
     if (!over)
         w->unmet = true;
     else if (owner == w->cta && !w->mbar.own.kind)
@@ -76,11 +104,12 @@ void ww_sx_mbarrier_complete(struct sx_warp *w, uint32_t bar, uint32_t bytes) {
     unsigned char *p = bar % 8 ? NULL : ww_sx_shared(w, bar, 8);
     uint64_t v;
     if (!p) {
-        ww_sx_fail(w, SX_LANES, WW_EXEC, "no mbarrier at 0x%x of the cluster's shared memory", bar);
+        ww_sx_fail_shared(w, SX_LANES, bar, 8, "mbarrier");
         return;
     }
     memcpy(&v, p, sizeof v);
     uint64_t old = v;
+    if (!takes(w, SX_LANES, &sm90, v, 0, -(int64_t)bytes)) return;
     v = arrive(&sm90, v, 0, 0 - (uint64_t)bytes, 0);
     memcpy(p, &v, sizeof v);
     note_event(w, p, old, v, WW_MBARRIER_COPIES);
@@ -115,12 +144,24 @@ static void arrival(SX_ARGS) {
             unsigned l = (unsigned)__builtin_ctz(m);
             uint64_t count = amount(i->type, b[l]), bytes = i->type3 ? (uint64_t)0 - 1 : amount(i->type2, b[l]);
             old = v;
+            if (!takes(w, l, f, v, count, (int64_t)bytes)) return;
             v = arrive(f, v, count, bytes, i->mods & FLAG_DROP ? count : 0);
             note_event(w, host[first], old, v, i->sub);
             sx_set64(d, l, i->mods & FLAG_MASK ? (start & ~(uint64_t)UINT32_MAX) | same : old);
         }
         memcpy(host[first], &v, 8);
     }
+}
+
+bool ww_sx_mbarrier_say(const struct sx_warp *w, char *text, size_t size) {
+    uint32_t offset;
+    uint64_t v;
+    struct sx_cta *owner = w->unmet_at ? owner_of(w, w->unmet_at, &offset) : NULL;
+    if (!owner) return false;
+    memcpy(&v, w->unmet_at, sizeof v);
+    uint64_t expected = field(0 - field(v, sm90.expected_at, sm90.expected_bits), 0, sm90.expected_bits);
+    ww_mbarrier_say(text, size, owner->rank, offset, pending_of(&sm90, v), expected, bytes_of(&sm90, v));
+    return true;
 }
 
 /* Whether the phase of a parity, bit 31 of B, is over. */

@@ -4,7 +4,7 @@
  * threads, in whole warps: lanes of an arriving warp that have exited or never existed count as arrived. A warp
  * that arrives twice, by BAR.ARV and then by BAR.SYNC, counts twice. */
 #include "../../../estimator/base/buf.h"
-#include "grid.h"
+#include "bulk.h"
 
 static uint32_t bits(uint32_t v) {
     return (uint32_t)__builtin_popcount(v);
@@ -89,18 +89,25 @@ static void say_group(const struct sx_warp *w, const struct sx_group *g, struct 
     static const char *const text[] = {"at", "waits to reconverge at", "waits for lanes at", "at a barrier,"};
     ww_buf_printf(out, "; warp %u lanes 0x%08x %s offset 0x%x", w->index, g->mask, text[g->state],
                   inst_of(w, g)->src->offset);
-    if (g->state == SX_AT_BAR) ww_buf_printf(out, " (barrier %u)", g->barrier);
+    if (g->state == SX_AT_BAR && g->barrier == SX_CLUSTER_BARRIER)
+        ww_buf_printf(out, " (the cluster's)");
+    else if (g->state == SX_AT_BAR)
+        ww_buf_printf(out, " (barrier %u)", g->barrier);
 }
 
 void ww_sx_barrier_stuck(struct sx_cta *cta) {
     struct ww_buf text = {0};
     struct sx_warp *first = NULL;
     uint32_t waiting = 0, live = 0;
+    bool cluster = false;
     for (uint32_t n = 0; n < cta->warp_count; n++) {
         struct sx_warp *w = &cta->warp[n];
         live += bits(w->live);
         for (uint32_t g = 0; g < w->group_count; g++) {
-            if (w->group[g].state == SX_AT_BAR) waiting += bits(w->group[g].mask);
+            if (w->group[g].state == SX_AT_BAR) {
+                waiting += bits(w->group[g].mask);
+                cluster = cluster || w->group[g].barrier == SX_CLUSTER_BARRIER;
+            }
             if (!first) {
                 first = w;
                 w->run->at = inst_of(w, &w->group[g]);
@@ -109,6 +116,14 @@ void ww_sx_barrier_stuck(struct sx_cta *cta) {
         }
     }
     if (!first) first = &cta->warp[0];
+    if (cluster) {
+        ww_sx_cluster_count(cta->cluster, &waiting, &live);
+        ww_sx_fail(first, SX_LANES, WW_EXEC,
+                   "barrier.cluster cannot complete: %u of %u live threads of the cluster have arrived%.400s",
+                   waiting, live, text.p ? text.p : "");
+        ww_buf_free(&text);
+        return;
+    }
     ww_sx_fail(first, SX_LANES, WW_EXEC, "barrier cannot complete: %u of %u live threads wait%.440s", waiting,
                live, text.p ? text.p : "");
     ww_buf_free(&text);

@@ -29,7 +29,24 @@ unsigned char *ww_sx_shared(struct sx_warp *w, uint64_t address, uint32_t bytes)
     const struct sx_cluster *c = w->cta->cluster;
     uint64_t rank = address >> SX_RANK_SHIFT, at = address & SX_OFFSET_MASK;
     if (rank >= c->count || bytes > w->run->shared_bytes || at > w->run->shared_bytes - bytes) return NULL;
-    return c->cta[rank]->shared + at;
+    return c->cta[rank]->live_warps ? c->cta[rank]->shared + at : NULL;
+}
+
+void ww_sx_fail_shared(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, const char *what) {
+    const struct sx_cluster *c = w->cta->cluster;
+    uint64_t rank = address >> SX_RANK_SHIFT, at = address & SX_OFFSET_MASK;
+    if (address % bytes)
+        ww_sx_fail(w, lane, WW_EXEC, "misaligned %s of %u bytes at 0x%llx of shared memory", what, bytes,
+                   (unsigned long long)at);
+    else if (rank < c->count && !c->cta[rank]->live_warps)
+        ww_sx_fail(w, lane, WW_EXEC, "%s in shared memory of CTA %llu of its cluster, which has exited", what,
+                   (unsigned long long)rank);
+    else
+        ww_sx_fail(
+            w, lane, WW_EXEC,
+            "out-of-bounds %s of %u bytes at offset 0x%llx of %u bytes of shared memory of CTA %llu of a "
+            "cluster of %u",
+            what, bytes, (unsigned long long)at, w->run->shared_bytes, (unsigned long long)rank, c->count);
 }
 
 /* ---- memory as a copy sees it ---- */
@@ -44,7 +61,9 @@ static unsigned char *shared_bytes(void *context, unsigned rank, uint32_t offset
     struct sx_warp *w = context;
     unsigned char *p =
         offset > SX_OFFSET_MASK ? NULL : ww_sx_shared(w, offset | (uint64_t)rank << SX_RANK_SHIFT, bytes);
-    if (!p)
+    if (!p && rank < w->cta->cluster->count && !w->cta->cluster->cta[rank]->live_warps)
+        ww_sx_fail(w, SX_LANES, WW_EXEC, "bulk copy: CTA %u of its cluster has exited", rank);
+    else if (!p)
         ww_sx_fail(
             w, SX_LANES, WW_EXEC,
             "bulk copy: out-of-bounds %s of %u bytes at offset %u of %u bytes of shared memory of CTA %u of a "
@@ -72,9 +91,10 @@ static bool fill_tensor(struct sx_warp *w, const struct sx_bulk *b, unsigned lan
     static const uint8_t bits[] = {16, 8, 5};
     unsigned first = b->way == BULK_TO_SHARED ? 2 : b->way == BULK_TO_GLOBAL ? 1 : 0;
     uint64_t address = pair(w, b->a);
-    const unsigned char *p = ww_sx_generic(w, lane, address, WW_TENSOR_MAP_BYTES);
-    if (!p) return false;
-    const char *why = address % 64 ? "its address is a multiple of 64" : ww_tensor_map_decode(p, &r->map);
+    const unsigned char *p = NULL;
+    const char *why = !address ? "it is NULL" : address % 64 ? "its address is a multiple of 64" : NULL;
+    if (!why && !(p = ww_sx_generic(w, lane, address, WW_TENSOR_MAP_BYTES))) return false;
+    if (!why) why = ww_tensor_map_decode(p, &r->map);
     if (!why && r->map.rank != b->rank) why = "the instruction has other dimensions";
     if (!why && r->map.im2col != b->im2col) why = "the instruction's mode, tiled or im2col, is another";
     if (why) {
@@ -156,10 +176,7 @@ static void store_async(SX_ARGS) {
         uint32_t address = to[l] + (uint32_t)i->imm;
         unsigned char *p = address % i->bytes ? NULL : ww_sx_shared(w, address, i->bytes);
         if (!p) {
-            ww_sx_fail(w, l, WW_EXEC,
-                       "out-of-bounds or misaligned asynchronous store of %u bytes at 0x%x of the "
-                       "cluster's shared memory",
-                       i->bytes, address);
+            ww_sx_fail_shared(w, l, address, i->bytes, "asynchronous store");
             return;
         }
         w->addr[l] = ww_sx_recorded_shared(w, address);

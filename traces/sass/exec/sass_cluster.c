@@ -24,6 +24,15 @@ static void let_go(struct sx_warp *w) {
     if (go) ww_sx_let_go(w, SX_AT_BAR, SX_CLUSTER_BARRIER, go);
 }
 
+void ww_sx_cluster_count(const struct sx_cluster *c, uint32_t *arrived, uint32_t *live) {
+    *arrived = *live = 0;
+    for (uint32_t k = 0; k < c->count; k++)
+        for (uint32_t n = 0; n < c->cta[k]->warp_count; n++) {
+            *arrived += (uint32_t)__builtin_popcount(c->cta[k]->warp[n].cluster_arrived);
+            *live += (uint32_t)__builtin_popcount(c->cta[k]->warp[n].live);
+        }
+}
+
 void ww_sx_cluster_check(struct sx_cluster *c) {
     if (!is_complete(c)) return;
     for (uint32_t k = 0; k < c->count; k++)

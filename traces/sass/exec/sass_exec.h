@@ -164,6 +164,7 @@ struct sx_warp {
     uint64_t value;                /* barrier, sleep: what to record */
     struct ww_mbarrier_steps mbar; /* mbarrier, bulk copy: what to record */
     bool unmet;                    /* a wait at an mbarrier or for a warpgroup has failed */
+    const unsigned char *unmet_at; /* the mbarrier of the last wait, if it has failed */
     uint64_t matrix_groups;        /* of a warpgroup's matrix instructions that it has ended */
     struct sx_reduced reduced;     /* of the warp's last barrier, for B2R */
     struct record_stream stream;

@@ -3,6 +3,7 @@
  *
  * Arguments and results are in registers from R4 on, values of 64 bits in pairs. */
 #include "../../ptx/exec/kernel_print.h"
+#include "../../refused_call.h"
 #include "grid.h"
 
 #define FIRST_REGISTER 4
@@ -78,7 +79,8 @@ void ww_sx_extern(struct sx_warp *w, const char *name, uint32_t mask) {
         else if (strcmp(name, "__assertfail") == 0)
             assert_failed(w, l);
         else
-            ww_sx_fail(w, l, WW_UNSUPPORTED, "a call of %.100s, a function of the driver that is not known",
-                       name);
+            ww_sx_fail(w, l, WW_UNSUPPORTED, "a call of %.100s, %s", name,
+                       ww_refused_call(name) ? ww_refused_call(name)
+                                             : "a function of the driver that is not known");
     }
 }

@@ -88,7 +88,7 @@ static void query(SX_ARGS) {
         uint32_t handle = ((const uint32_t *)sx_src(w, t->handle))[l];
         bool good = handle && handle <= w->run->texture_count && w->run->texture[handle - 1].live;
         if (!good) {
-            ww_sx_fail(w, l, WW_EXEC, "0x%x is no texture or surface object", handle);
+            ww_sx_fail(w, l, WW_EXEC, "0x%x is not a texture or surface object", handle);
             return;
         }
         const struct tex_object *o = &w->run->texture[handle - 1];

@@ -22,8 +22,8 @@
 #define SAME 0.07 /* part by which neighbours on a plateau of the published points may differ */
 
 enum { MOST = 512, THREADS = 16 };
-enum kind { LATENCY, CACHE, L2, READ, TRIAD, KINDS };
-static const char *const prefix[KINDS] = {"lat-", "cache-", "l2-", "read-", "triad-"};
+enum kind { LATENCY, CACHE, L2, READ, TRIAD, EARLY_READ, EARLY_TRIAD, KINDS };
+static const char *const prefix[KINDS] = {"lat-", "cache-", "l2-", "read-", "triad-", "read1-", "triad2-"};
 
 struct job {
     const struct ww_target *target;
@@ -59,6 +59,10 @@ static bool read_id(const struct ww_target *t, struct job *job) {
     return false;
 }
 
+/* By kind, from READ on. */
+static const struct ww_curve_arrays *const arrays[] = {&ww_curve_read, &ww_curve_triad, &ww_curve_early_read,
+                                                       &ww_curve_early_triad};
+
 static enum ww_code measure(struct ww_meter *m, struct job *job, struct ww_error *error) {
     uint64_t bytes = (uint64_t)(job->kb * 1024);
     switch (job->kind) {
@@ -70,10 +74,12 @@ static enum ww_code measure(struct ww_meter *m, struct job *job, struct ww_error
         return ww_curve_l2(m, bytes, &job->ours, error);
     case READ:
     case TRIAD:
+    case EARLY_READ:
+    case EARLY_TRIAD:
     case KINDS:
         break;
     }
-    return ww_curve_stream(m, job->ctas, job->cta_size, job->kind == TRIAD, &job->ours, error);
+    return ww_curve_stream(m, job->ctas, job->cta_size, arrays[job->kind - READ], &job->ours, error);
 }
 
 /* Asked in the middle of a measurement, by any thread. Where another job failed none goes on. */
@@ -171,7 +177,7 @@ static enum ww_code add_knee(struct suite *s, const char *gpu, size_t k, double 
 
 /* The points of a GPU's latencies from `from` on: plateaus, and the knees between them. */
 static enum ww_code latencies(struct suite *s, size_t from, size_t count, struct ww_error *error) {
-    struct ww_dissect_xy ours[MOST], published[MOST];
+    struct ww_dissect_xy ours[MOST] = {0}, published[MOST];
     struct ww_dissect_plateau own[WW_DISSECT_PLATEAUS], their[WW_DISSECT_PLATEAUS];
     const struct job *job = &s->job[from];
     for (size_t i = 0; i < count; i++) {
@@ -191,8 +197,9 @@ static enum ww_code latencies(struct suite *s, size_t from, size_t count, struct
 }
 
 static enum ww_code compare(struct suite *s, struct ww_error *error) {
-    static const double tolerance[KINDS] = {PLATEAU_TOLERANCE, CACHE_TOLERANCE, CACHE_TOLERANCE,
-                                            STREAM_TOLERANCE, STREAM_TOLERANCE};
+    static const double tolerance[KINDS] = {PLATEAU_TOLERANCE, CACHE_TOLERANCE,  CACHE_TOLERANCE,
+                                            STREAM_TOLERANCE,  STREAM_TOLERANCE, STREAM_TOLERANCE,
+                                            STREAM_TOLERANCE};
     for (size_t i = 0, n; i < s->jobs; i += n) {
         const struct job *job = &s->job[i];
         for (n = 1; i + n < s->jobs && job[n].kind == job->kind && strcmp(job[n].gpu, job->gpu) == 0;) n++;

@@ -55,9 +55,9 @@ double ww_silicon_points(const struct ww_silicon_row *row, size_t count, bool l1
 /* A suite of measurements: which GPU's model stands beside it, and how it was measured. */
 struct ww_silicon_suite {
     const char *name, *gpu, *board;
-    bool flushed;      /* each launch stands alone and starts with empty caches */
-    bool one_pass;     /* with empty caches, too, but a kernel's first launch has to fetch its code */
-    const char *clock; /* at which it was measured, as ww_gpu_clock_control takes it; NULL: the model's */
+    bool flushed;       /* each launch stands alone and starts with empty caches */
+    const char *caches; /* before each launch, as ww_run_options.cache_control has it */
+    const char *clock;  /* at which it was measured, as ww_gpu_clock_control takes it; NULL: the model's */
 };
 
 /* Replays the rows of one suite from the traces below `folder` and fills in kernel and ours. A program without

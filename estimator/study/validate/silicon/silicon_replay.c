@@ -128,9 +128,7 @@ static enum ww_code replay(struct pool *p, const struct job *job, struct ww_resu
     struct ww_run_options o = {.gpu = gpu,
                                .trace_path = job->path,
                                .launches = p->suite->flushed ? launch : NULL,
-                               .cache_control = p->suite->flushed    ? "flush"
-                                                : p->suite->one_pass ? "flush-once"
-                                                                     : NULL,
+                               .cache_control = p->suite->caches,
                                .power_table = "none",
                                .progress = goes_on,
                                .context = p};

@@ -9,11 +9,11 @@
 #define LAUNCH_TOLERANCE 0.10
 
 static const struct ww_silicon_suite suites[] = {
-    {"gv100", "gv100", "Quadro GV100", true, false, NULL},
-    {"v100-micro", "gv100", "V100", false, true, NULL},
-    {"a100-micro", "a100", "A100", false, true, "765"},
-    {"h100-micro", "h100_nvl", "H100", false, false, "1080"},
-    {"h100-apps", "h100_nvl", "H100", false, false, "1080"},
+    {"gv100", "gv100", "Quadro GV100", true, "flush", NULL},
+    {"v100-micro", "gv100", "V100", false, "flush-once", NULL},
+    {"a100-micro", "a100", "A100", false, "flush-once", "765"},
+    {"h100-micro", "h100_nvl", "H100", false, "flush-sm", "1080"},
+    {"h100-apps", "h100_nvl", "H100", false, "flush-sm", "1080"},
 };
 enum { SUITES = sizeof suites / sizeof *suites };
 

@@ -1,4 +1,4 @@
-/* Launches of several streams: they run beside one another as far as their order and the SMs allow. */
+/* Launches of several streams: they run concurrently as far as their order and the SMs allow. */
 #include "../../estimator/warpwatt.h"
 #include "../../traces/trace.h"
 #include "../../traces/wwt/writer.h"
@@ -85,9 +85,9 @@ static void two_streams_that_fill_half_of_the_gpu_take_as_long_as_one(void **sta
     struct ww_result *two = replay(twice_as_many, 2, false), *row = replay(twice_as_many, 2, true);
     assert_true(two->time_ps < one->time_ps + one->time_ps / 50);
     assert_true(row->time_ps > one->time_ps + one->time_ps / 2);
-    assert_int_equal(two->launch[0].beside, 1);
+    assert_int_equal(two->launch[0].concurrent, 1);
     assert_int_equal(two->launch[1].stream, 2);
-    assert_int_equal(row->launch[1].beside, 0);
+    assert_int_equal(row->launch[1].concurrent, 0);
     ww_result_free(one);
     ww_result_free(two);
     ww_result_free(row);
@@ -130,7 +130,7 @@ static void more_launches_than_a_group_holds_are_replayed(void **state) {
     make(items, 600);
     struct ww_result *r = replay(NULL, 0, false);
     assert_int_equal(r->launch_count, 600);
-    assert_int_equal(r->launch[599].beside, 3);
+    assert_int_equal(r->launch[599].concurrent, 3);
     ww_result_free(r);
 }
 
@@ -140,7 +140,7 @@ static void copies_between_launches_of_a_group_are_there(void **state) {
         {SGEMM, 0, {.stream = 1}, 0}, {VECTORADD, 0, {.stream = 2}, 4096}, {VECTORADD, 0, {.stream = 2}, 8192}};
     make(items, 3);
     struct ww_result *r = replay(NULL, 0, false);
-    assert_int_equal(r->launch[2].beside, 1);
+    assert_int_equal(r->launch[2].concurrent, 1);
     assert_true(r->launch[2].start_ps >= end_of(&r->launch[1]));
     ww_result_free(r);
 }
@@ -185,7 +185,7 @@ static void a_launch_waits_for_those_that_it_names(void **state) {
                                  {SGEMM, 0, {.stream = 3, .wait = &first, .wait_count = 1}, 0}};
     make(items, 3);
     struct ww_result *r = replay(NULL, 0, false);
-    assert_int_equal(r->launch[2].beside, 1);
+    assert_int_equal(r->launch[2].concurrent, 1);
     assert_int_equal(r->launch[2].start_ps, end_of(&r->launch[0]));
     assert_int_equal(r->launch[1].start_ps, 0);
     ww_result_free(r);

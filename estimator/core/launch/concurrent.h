@@ -1,4 +1,4 @@
-/* beside.h: launches that run beside one another.
+/* concurrent.h: launches that run concurrently.
  *
  *   waits for others --their ends, and what a queued launch takes--> ready --a place among the resident
  * grids--> CTAs are placed --the last one has ended, its writes are acknowledged--> ended
@@ -10,22 +10,28 @@
  *
  * For the SMs all of them are one launch, whose instruction table holds those of all, one behind the other:
  * what is counted by instruction is known by launch, and nothing of an SM's step knows of it. */
-#ifndef WW_CORE_BESIDE_H
-#define WW_CORE_BESIDE_H
+#ifndef WW_CORE_CONCURRENT_H
+#define WW_CORE_CONCURRENT_H
 
 #include "engine_internal.h"
 
 /* Launches of a group, at most: with more, those behind wait for all before them. */
-#define WW_BESIDE_MOST 256
+#define WW_CONCURRENT_MOST 256
 /* Their instructions, at most, for the same reason. */
-#define WW_BESIDE_INSTS (1u << 17)
+#define WW_CONCURRENT_INSTS (1u << 17)
 
 /* Where the launch's number stands in the log of CTAs. */
 #define WW_LOG_SHIFT 54
 
-enum ww_beside_state { WW_BESIDE_WAITS, WW_BESIDE_READY, WW_BESIDE_RUNS, WW_BESIDE_DRAINS, WW_BESIDE_ENDED };
+enum ww_concurrent_state {
+    WW_CONCURRENT_WAITS,
+    WW_CONCURRENT_READY,
+    WW_CONCURRENT_RUNS,
+    WW_CONCURRENT_DRAINS,
+    WW_CONCURRENT_ENDED
+};
 
-struct ww_beside_grid {
+struct ww_concurrent_grid {
     const struct ww_launch *launch;
     size_t index;        /* in the trace */
     uint32_t first_inst; /* in the table of all */
@@ -35,7 +41,7 @@ struct ww_beside_grid {
     uint32_t cta_registers;  /* registers that a CTA takes, where they are given to CTAs */
     uint32_t warp_registers; /* the same of a warp */
     uint32_t threads;        /* of a CTA */
-    enum ww_beside_state state;
+    enum ww_concurrent_state state;
     uint32_t waits; /* launches of the group that it waits for and that have not ended */
     struct ww_launch_time time;
     uint64_t begin, ready; /* cycles: the last of those has ended; its first CTA may be placed */
@@ -53,11 +59,11 @@ struct ww_taken {
     uint32_t registers[8], shared, threads;
 };
 
-struct ww_beside {
+struct ww_concurrent {
     struct ww_engine *engine;
     struct ww_trace *trace;
     struct ww_arena *arena; /* of the results */
-    struct ww_beside_grid *grid;
+    struct ww_concurrent_grid *grid;
     uint32_t count, number; /* number: of the group in the run, from 1 */
     struct ww_launch all;   /* what the SMs see */
     struct ww_taken *taken; /* by SM */
@@ -67,25 +73,25 @@ struct ww_beside {
     struct ww_cta_source source;
 };
 
-/* ---- beside_code.c ---- */
+/* ---- concurrent_code.c ---- */
 /* Makes the launch that the SMs see and the source of its CTAs; grids have their launches. Errors: WW_NOMEM. */
-enum ww_code ww_beside_merge(struct ww_beside *b, struct ww_arena *arena, struct ww_error *error);
+enum ww_code ww_concurrent_merge(struct ww_concurrent *b, struct ww_arena *arena, struct ww_error *error);
 
-/* ---- beside.c: called by dispatch.c and engine.c ---- */
+/* ---- concurrent.c: called by dispatch.c and engine.c ---- */
 /* As ww_dispatch. */
-bool ww_beside_dispatch(struct ww_core *core, uint64_t cycle);
-void ww_beside_cta_end(struct ww_core *core, const struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+bool ww_concurrent_dispatch(struct ww_core *core, uint64_t cycle);
+void ww_concurrent_cta_end(struct ww_core *core, const struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 /* The last launch's end; memory was idle from cycle `drained` on. */
-uint64_t ww_beside_end(struct ww_core *core, uint64_t drained);
+uint64_t ww_concurrent_end(struct ww_core *core, uint64_t drained);
 
-/* ---- beside_result.c ---- */
+/* ---- concurrent_result.c ---- */
 /* Shares what all of them counted out among them. Errors: WW_NOMEM. */
-enum ww_code ww_beside_results(struct ww_beside *b, struct ww_arena *arena, struct ww_launch_result *out,
-                               struct ww_error *error);
+enum ww_code ww_concurrent_results(struct ww_concurrent *b, struct ww_arena *arena,
+                                   struct ww_launch_result *out, struct ww_error *error);
 
 /* ---- engine.c ---- */
 /* Replays the group; otherwise as ww_engine_replay. */
-enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_beside *b, struct ww_error *error);
+enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_concurrent *b, struct ww_error *error);
 
 /* ---- dispatch.c ---- */
 /* Makes the SM at its first CTA of a launch. False: the core has failed. */

@@ -1,5 +1,5 @@
-/* beside_code.c: the instruction tables of launches that run beside one another, as one. */
-#include "beside.h"
+/* concurrent_code.c: the instruction tables of launches that run concurrently, as one. */
+#include "concurrent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static uint32_t last_pc(const struct ww_launch *l) {
 }
 
 /* Where the kernel's code begins: launches of the same one share it. */
-static uint32_t place_code(const struct ww_beside *b, uint32_t *base, uint32_t i, uint32_t *next) {
+static uint32_t place_code(const struct ww_concurrent *b, uint32_t *base, uint32_t i, uint32_t *next) {
     for (uint32_t k = 0; k < i; k++)
         if (same_code(b->grid[k].launch, b->grid[i].launch)) return base[i] = base[k];
     base[i] = *next;
@@ -77,8 +77,8 @@ static void move_steps(struct moved *m, uint32_t by) {
 }
 
 static enum ww_code load(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
-    const struct ww_beside *b = context;
-    const struct ww_beside_grid *g = &b->grid[b->loading];
+    const struct ww_concurrent *b = context;
+    const struct ww_concurrent_grid *g = &b->grid[b->loading];
     struct ww_cta_trace of;
     WW_TRY(ww_trace_load_cta(b->trace, g->index, cta, &of, error));
     struct moved *m =
@@ -94,7 +94,7 @@ static enum ww_code load(void *context, uint64_t cta, struct ww_cta_trace *out, 
 }
 
 static void release(void *context, struct ww_cta_trace *cta) {
-    const struct ww_beside *b = context;
+    const struct ww_concurrent *b = context;
     struct moved *m = cta->group;
     ww_trace_release_cta(b->trace, &m->of);
     free(m);
@@ -106,7 +106,7 @@ static uint64_t next(void *context, uint64_t cta) {
 }
 
 /* What the group is as a whole: it takes of shared memory what the hungriest of its launches does. */
-static void describe(struct ww_beside *b) {
+static void describe(struct ww_concurrent *b) {
     const struct ww_gpu_spec *gpu = &b->engine->gpu;
     uint64_t most = 0;
     b->all = *b->grid[0].launch;
@@ -124,7 +124,7 @@ static void describe(struct ww_beside *b) {
     b->all.shared_static = most > gpu->sm_shared_reserved ? (uint32_t)most - gpu->sm_shared_reserved : 0;
 }
 
-enum ww_code ww_beside_merge(struct ww_beside *b, struct ww_arena *arena, struct ww_error *error) {
+enum ww_code ww_concurrent_merge(struct ww_concurrent *b, struct ww_arena *arena, struct ww_error *error) {
     size_t insts = 0, strings = 0;
     for (uint32_t i = 0; i < b->count; i++) {
         insts += b->grid[i].launch->inst_count + GAP;

@@ -1,10 +1,10 @@
-/* beside_result.c: what each of several launches that ran beside one another counted.
+/* concurrent_result.c: what each of several launches that ran concurrently counted.
  *
  * Exact by launch: all that follows from instructions (issues, lanes, registers, states of warps, sectors of
  * the L1 and what of them the L2 missed), times, CTAs. Other counts are the machine's; they are shared out in
  * proportion to issued instructions (of SMs) or to sectors that went to the L2 (behind them), so that their sum
  * and every law between them hold. */
-#include "beside.h"
+#include "concurrent.h"
 #include "../sm/warp_head.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 /* A launch's share under way. */
 struct share {
     struct ww_launch_result *out;
-    const struct ww_beside_grid *grid;
+    const struct ww_concurrent_grid *grid;
     int64_t first_cycle; /* active cycles begin */
     uint64_t states[WW_STATE_COUNT];
 };
@@ -47,7 +47,7 @@ static void add_sectors(const struct ww_dinst *d, const struct ww_inst_count *ow
 }
 
 static void count_instructions(const struct ww_core *core, struct share *s) {
-    const struct ww_beside_grid *g = s->grid;
+    const struct ww_concurrent_grid *g = s->grid;
     uint64_t *n = s->out->counter;
     ww_segments_of(core, g->first_inst, g->launch->inst_count, n);
     for (uint32_t i = g->first_inst; i < g->first_inst + g->launch->inst_count; i++) {
@@ -172,7 +172,7 @@ static void divide_counters(const struct shares *s) {
 /* ---- times ---- */
 
 /* Since the group's begin, as time goes by for who waits for its launches. */
-static uint64_t elapsed(const struct ww_core *core, const struct ww_beside_grid *root, uint64_t cycle) {
+static uint64_t elapsed(const struct ww_core *core, const struct ww_concurrent_grid *root, uint64_t cycle) {
     uint64_t ps = ww_clock_time(&core->clock, cycle) - core->start_ps + root->time.latency_ps;
     return ps > root->time.hidden_ps ? ps - root->time.hidden_ps : 0;
 }
@@ -203,7 +203,7 @@ static void share_time(const int64_t *span, uint32_t count, int64_t *edge, uint6
 }
 
 static enum ww_code times(const struct ww_core *core, const struct shares *s, struct ww_error *error) {
-    const struct ww_beside_grid *root = s->of[0].grid;
+    const struct ww_concurrent_grid *root = s->of[0].grid;
     int64_t *span = calloc(8 * (size_t)s->count, sizeof *span);
     uint64_t *shared = calloc(2 * (size_t)s->count, sizeof *shared);
     if (!span || !shared) {
@@ -214,7 +214,7 @@ static enum ww_code times(const struct ww_core *core, const struct shares *s, st
     int64_t *cycle = span + 2 * s->count, *edge = cycle + 2 * s->count;
     for (uint32_t i = 0; i < s->count; i++) {
         struct share *l = &s->of[i];
-        const struct ww_beside_grid *g = l->grid;
+        const struct ww_concurrent_grid *g = l->grid;
         l->first_cycle = (int64_t)g->ready - (int64_t)g->time.front;
         l->out->cycles = (uint64_t)((int64_t)g->end - l->first_cycle);
         l->out->start_ps = g->begin ? elapsed(core, root, g->begin) : 0;
@@ -237,7 +237,7 @@ static enum ww_code times(const struct ww_core *core, const struct shares *s, st
 
 static void count_times(const struct ww_gpu_spec *gpu, const struct shares *s) {
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct ww_beside_grid *g = s->of[i].grid;
+        const struct ww_concurrent_grid *g = s->of[i].grid;
         uint64_t *n = n_of(s, i);
         n[WW_C_SM_ACTIVE_CYCLES] = g->active_cycles;
         n[WW_C_SM_IDLE_CYCLES] = s->of[i].out->cycles * gpu->sm_count - g->active_cycles;
@@ -290,7 +290,7 @@ static void count_slots(const struct ww_gpu_spec *gpu, struct share *l) {
 
 /* ---- a result ---- */
 
-static enum ww_code describe(const struct ww_beside *b, struct share *l, struct ww_arena *arena,
+static enum ww_code describe(const struct ww_concurrent *b, struct share *l, struct ww_arena *arena,
                              struct ww_error *error) {
     struct ww_launch_result *out = l->out;
     const struct ww_launch *in = l->grid->launch;
@@ -300,7 +300,7 @@ static enum ww_code describe(const struct ww_beside *b, struct share *l, struct 
                                      .registers_per_thread = in->registers_per_thread,
                                      .shared_bytes = in->shared_static + in->shared_dynamic,
                                      .resident_warp_cycles = l->grid->warp_cycles,
-                                     .beside = b->number,
+                                     .concurrent = b->number,
                                      .stream = in->order.stream};
     out->occupancy_limiter = in->cta_count < l->grid->ctas_per_sm * sms ? "grid" : l->grid->limiter;
     memcpy(out->grid, in->grid, sizeof out->grid);
@@ -325,8 +325,8 @@ static enum ww_code finish(struct ww_engine *e, struct share *l, struct ww_arena
                           e->options.pc_arena ? e->options.pc_arena : arena, out, error);
 }
 
-enum ww_code ww_beside_results(struct ww_beside *b, struct ww_arena *arena, struct ww_launch_result *out,
-                               struct ww_error *error) {
+enum ww_code ww_concurrent_results(struct ww_concurrent *b, struct ww_arena *arena,
+                                   struct ww_launch_result *out, struct ww_error *error) {
     struct ww_engine *e = b->engine;
     struct shares s = {calloc(b->count, sizeof *s.of), b->count, e->core.counter};
     enum ww_code code = s.of ? WW_OK : ww_fail_nomem(error, "launches");

@@ -1,16 +1,16 @@
-/* Launches that ran beside others, to the database and back. */
+/* Launches that ran concurrently, to the database and back. */
 #include "../estimator/result/result.h"
 #include "db.h"
 
-enum ww_code ww_db_store_beside(struct ww_db *db, int64_t launch_id, const struct ww_launch_result *l,
-                                struct ww_error *error) {
+enum ww_code ww_db_store_concurrent(struct ww_db *db, int64_t launch_id, const struct ww_launch_result *l,
+                                    struct ww_error *error) {
     struct ww_insert in;
-    if (!l->beside) return WW_OK;
+    if (!l->concurrent) return WW_OK;
     WW_TRY(ww_insert_open(&in, db, "launch_beside",
                           "launch_id, beside, stream, start_ps, shared_ps, shared_active, shared_cycles",
                           error));
     ww_insert_i64(&in, launch_id);
-    ww_insert_u64(&in, l->beside);
+    ww_insert_u64(&in, l->concurrent);
     ww_insert_u64(&in, l->stream);
     ww_insert_u64(&in, l->start_ps);
     ww_insert_u64(&in, l->shared_ps);
@@ -25,15 +25,15 @@ static bool is_part(const struct ww_launch_result *l) {
     return l->shared_ps <= l->time_ps && l->shared_cycles <= l->cycles;
 }
 
-enum ww_code ww_db_load_beside(struct ww_db *db, int64_t launch_id, struct ww_launch_result *l,
-                               struct ww_error *error) {
+enum ww_code ww_db_load_concurrent(struct ww_db *db, int64_t launch_id, struct ww_launch_result *l,
+                                   struct ww_error *error) {
     struct ww_select s;
     WW_TRY(ww_select_open(&s, db,
                           "SELECT beside, stream, start_ps, shared_ps, shared_active, shared_cycles"
                           " FROM launch_beside WHERE launch_id = ?1",
                           launch_id, error));
     if (ww_select_row(&s)) {
-        l->beside = ww_select_u32(&s);
+        l->concurrent = ww_select_u32(&s);
         l->stream = ww_select_u32(&s);
         l->start_ps = ww_select_u64(&s);
         l->shared_ps = ww_select_u64(&s);

@@ -1,11 +1,11 @@
-/* run_beside.c: which launches of a trace can run beside one another, and what a run keeps of them. */
-#include "../core/launch/beside.h"
+/* run_concurrent.c: which launches of a trace can run concurrently, and what a run keeps of them. */
+#include "../core/launch/concurrent.h"
 #include "../core/launch/ctalog.h"
 #include "run_int.h"
 
 #include <string.h>
 
-#define WORDS (WW_BESIDE_MOST / 64)
+#define WORDS (WW_CONCURRENT_MOST / 64)
 
 /* Launches of a group that are behind a launch: it waits for them, or for others that do. */
 struct known {
@@ -42,12 +42,12 @@ static bool alike(const struct ww_launch *a, const struct ww_launch *b) {
 
 enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, size_t *count,
                           struct ww_error *error) {
-    struct known known[WW_BESIDE_MOST] = {0};
-    uint32_t stream[WW_BESIDE_MOST];
+    struct known known[WW_CONCURRENT_MOST] = {0};
+    uint32_t stream[WW_CONCURRENT_MOST];
     const struct ww_launch *head = NULL;
     size_t n = 0, insts = 0;
     *count = 1;
-    for (; first + n <= last && n < WW_BESIDE_MOST; n++) {
+    for (; first + n <= last && n < WW_CONCURRENT_MOST; n++) {
         const struct ww_launch *l;
         WW_TRY(ww_trace_launch(trace, first + n, &l, error));
         stream[n] = l->order.stream;
@@ -62,15 +62,16 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
             if (l->order.wait[w] >= first && l->order.wait[w] < first + n)
                 learn(&known[n], known, l->order.wait[w] - first);
         if (!n && stays_alone(l)) return WW_OK;
-        if (n && (number_of(&known[n]) == n || stays_alone(l) || !alike(head, l) || insts > WW_BESIDE_INSTS))
+        if (n &&
+            (number_of(&known[n]) == n || stays_alone(l) || !alike(head, l) || insts > WW_CONCURRENT_INSTS))
             break;
     }
     *count = n;
     return WW_OK;
 }
 
-enum ww_code ww_run_timeline_beside(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
-                                    size_t count, struct ww_error *error) {
+enum ww_code ww_run_timeline_concurrent(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
+                                        size_t count, struct ww_error *error) {
     const uint64_t mask = (1ull << WW_LOG_SHIFT) - 1;
     if (!r->options->timeline) return WW_OK;
     for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
-/* Step 16: launches that ran beside others: where they stand in their group. Launches that ran alone have no
+/* Step 16: launches that ran concurrently: where they stand in their group. Launches that ran alone have no
  * row. */
 #include "schema.h"
 
-const char *const ww_db_beside_sql[] = {
+const char *const ww_db_concurrent_sql[] = {
     "CREATE TABLE launch_beside("
     " launch_id INTEGER PRIMARY KEY REFERENCES launch ON DELETE CASCADE, beside INTEGER NOT NULL CHECK(beside "
     "> 0),"
