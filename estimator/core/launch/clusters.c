@@ -8,7 +8,7 @@ enum ww_code ww_clusters_plan(struct ww_core *core, const struct ww_launch *laun
     const struct ww_gpu_spec *g = core->gpu;
     uint32_t size = ww_cluster_size(launch);
     core->cluster_size = 1;
-    if (size < 2 || !g->sm_gpcs || core->concurrent || core->smm.on) return WW_OK;
+    if (size < 2 || !g->sm_gpcs || core->concurrent || core->shared_alloc.on) return WW_OK;
     if (!ww_gpc_clusters(g, core->ctas_per_sm, size))
         return ww_fail(error, WW_INPUT, launch->kernel,
                        "clusters of %u CTAs: no GPC of %s has room for one (%u CTAs an SM)", size, g->name,

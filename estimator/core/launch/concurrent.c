@@ -330,7 +330,7 @@ static enum ww_code make_group(struct ww_concurrent *b, size_t first, struct ww_
 
 bool ww_engine_side_by_side(const struct ww_engine *e) {
     const struct ww_engine_options *o = &e->options;
-    return !e->govern && !o->probe && !o->transfers && !o->flush && !o->flush_sm && !e->roles &&
+    return !e->governor && !o->probe && !o->transfers && !o->flush && !o->flush_sm && !e->roles &&
            !e->marks.count && !e->smem_plan.dynamic && !e->pipe_plan.stages && !e->lsu_plan.entries &&
            !e->fetch_plan.queue;
 }

@@ -5,7 +5,7 @@
 #include "concurrent.h"
 #include "clusters.h"
 #include "ctalog.h"
-#include "govern.h"
+#include "governor_run.h"
 
 #include <string.h>
 
@@ -111,7 +111,7 @@ static uint32_t next_sm(struct ww_core *core) {
         struct ww_sm *sm = &core->sm[i];
         if (sm->resident_ctas < sm->cta_room) {
             if (!ww_dispatch_make(sm)) return WW_NONE;
-            if (!core->smm.on || ww_smm_place(sm, free_slot(sm))) return i;
+            if (!core->shared_alloc.on || ww_shared_place(sm, free_slot(sm))) return i;
         }
         if (++i == count) i = 0;
     }
@@ -164,7 +164,7 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     if (core->ctas)
         ww_cta_log_end(core->ctas, sm->id, cta, cycle, ww_clock_time(&core->clock, cycle) - core->start_ps);
     for (uint32_t i = 0; i < c->warps; i++) ww_warp_leave(sm, &sm->warp[c->first_warp + i], cycle);
-    ww_smm_end(sm, cta, cycle);
+    ww_shared_end(sm, cta, cycle);
     core->counter[WW_C_CTA_CYCLES] += cycle - c->started;
     core->resident_warp_cycles += c->warps * (cycle - c->started);
     core->source->release(core->source->context, &c->trace);
@@ -176,7 +176,7 @@ void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     }
     sm->resident_ctas--;
     if (c->paused) sm->paused_ctas--;
-    if (sm->paused_ctas) ww_govern_cta_ended(core, cycle);
+    if (sm->paused_ctas) ww_governor_cta_ended(core, cycle);
     core->ended_ctas++;
     if (cycle > core->last_end) core->last_end = cycle;
     if (core->concurrent)

@@ -46,8 +46,8 @@ static enum ww_code choose_fetch(const struct ww_mech_choice *choice, struct ww_
 
 /* What a governor that pauses CTAs cannot go with. */
 static enum ww_code check_governor(const struct ww_engine *e, struct ww_error *error) {
-    if (!e->govern || !e->govern->plan.epoch) return WW_OK;
-    const char *name = e->govern->ops->info.name;
+    if (!e->governor || !e->governor->plan.epoch) return WW_OK;
+    const char *name = e->governor->ops->info.name;
     if (e->smem_plan.dynamic)
         return ww_fail(error, WW_USAGE, "",
                        "mechanism governor=%s does not go with dynamic shared memory: a paused CTA would keep "
@@ -90,7 +90,7 @@ static enum ww_code choose(const struct ww_mech_choice *mechanism, struct ww_eng
         if (kind == WW_KIND_GOVERNOR) {
             const struct ww_governor_ops *ops =
                 (const struct ww_governor_ops *)(const void *)mechanism[kind].info;
-            WW_TRY(ww_govern_new(ops, mechanism[kind].settings, &e->gpu, &e->govern, error));
+            WW_TRY(ww_governor_new(ops, mechanism[kind].settings, &e->gpu, &e->governor, error));
             continue;
         }
         if (kind != WW_KIND_SCHED)
@@ -139,14 +139,14 @@ static enum ww_code flush(struct ww_engine *e, struct ww_error *error) {
     e->queue = NULL;
     e->end_ps = 0;
     e->queued = false;
-    if (e->govern) ww_govern_memory_reset(e->govern);
+    if (e->governor) ww_governor_memory_reset(e->governor);
     return make_memory(e, error);
 }
 
 /* What governs SMs as a whole, or notes things in the order in which they happen, is left to one thread. */
 static enum ww_code start_threads(struct ww_engine *e, struct ww_error *error) {
     const struct ww_engine_options *o = &e->options;
-    bool alone = e->gpu.sm_count < WW_THREADS_SMS || e->govern || o->probe || o->transfers || o->ctas;
+    bool alone = e->gpu.sm_count < WW_THREADS_SMS || e->governor || o->probe || o->transfers || o->ctas;
     e->threads = alone || o->threads < 1 ? 1 : o->threads;
     if (e->threads > WW_THREADS_MAX) e->threads = WW_THREADS_MAX;
     if (e->threads > e->gpu.sm_count) e->threads = e->gpu.sm_count;
@@ -181,7 +181,7 @@ void ww_engine_free(struct ww_engine *engine) {
     if (engine->queue) ww_queue_free(engine->queue);
     ww_epochs_free(&engine->core.epochs);
     ww_segments_free(&engine->core.segments);
-    ww_govern_free(engine->govern);
+    ww_governor_free(engine->governor);
     free(engine->fetch_state);
     for (uint32_t i = 0; engine->outbox && i < 2 * engine->gpu.sm_count; i++) free(engine->outbox[i].reply);
     free(engine->outbox);
@@ -305,7 +305,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->probe = e->options.probe;
     c->ctas = e->options.ctas;
     c->observed = c->probe || c->roles;
-    c->runs_ahead = !(e->options.in_step || e->govern || e->marks.count || c->probe || c->transfers ||
+    c->runs_ahead = !(e->options.in_step || e->governor || e->marks.count || c->probe || c->transfers ||
                       e->concurrent || launch->wait_words);
     c->queue = e->queue;
     c->error = error;
@@ -326,14 +326,14 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->mhz[WW_DOMAIN_SM] = e->gpu.clock_sm_mhz;
     c->mhz[WW_DOMAIN_L2] = e->gpu.clock_l2_mhz;
     c->mhz[WW_DOMAIN_DRAM] = e->gpu.clock_dram_mhz;
-    c->govern = e->govern;
-    c->govern_at = WW_NEVER;
+    c->governor = e->governor;
+    c->governor_at = WW_NEVER;
     c->tick = (struct ww_event){.fn = ww_core_tick, .owner = c, .last = true};
     c->cut = (struct ww_event){.fn = ww_core_epoch_end, .owner = c};
     derive(c, launch);
     set_saturation(c, e->settings);
     ww_launch_time_begin(&c->launch_time, c->gpu, e->queued);
-    bool segments_on = (e->options.segments || e->govern) && !e->concurrent;
+    bool segments_on = (e->options.segments || e->governor) && !e->concurrent;
     WW_TRY(ww_segments_begin(&c->segments, segments_on, launch, start, &e->arena, error));
     WW_TRY(ww_pipe_decode(&e->gpu, launch, &e->arena, &c->code, error));
     ww_supply_plan(c, code_is_new(e, launch) && code_counts(e));
@@ -373,7 +373,7 @@ static bool make_groups(struct ww_engine *e) {
 
 /* Whether something looks at all SMs, or keeps a state of each over launches. */
 static bool needs_all(const struct ww_engine *e) {
-    return e->concurrent || e->govern || e->core.fetch_plan.queue || e->core.pipe_plan.stages;
+    return e->concurrent || e->governor || e->core.fetch_plan.queue || e->core.pipe_plan.stages;
 }
 
 static enum ww_code make_sm(struct ww_engine *e, struct ww_sm *sm, struct ww_error *error) {
@@ -399,7 +399,7 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
         c->sm[i].cta_room = e->concurrent ? e->gpu.sm_max_ctas : c->ctas_per_sm;
         if (needs_all(e)) WW_TRY(make_sm(e, &c->sm[i], error));
     }
-    if (c->govern) ww_govern_begin(c, launch);
+    if (c->governor) ww_governor_begin(c, launch);
     return WW_OK;
 }
 
@@ -464,7 +464,7 @@ static uint64_t close_launch(struct ww_engine *e) {
     if (e->end_ps < now) e->end_ps = now;
     ww_memsys_end_launch(e->memory, e->end_ps);
     ww_segments_end(c, end, e->end_ps);
-    if (c->govern) ww_govern_end(c, end);
+    if (c->governor) ww_governor_end(c, end);
     if (c->shard) ww_shards_end(c);
     return end;
 }
@@ -490,10 +490,10 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     }
     if (engine->options.flush_sm) engine->queued = false;
     WW_TRY(prepare(engine, launch, source, error));
-    WW_TRY(ww_smm_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->smm, error));
-    if (c->smm.on) {
-        ctas = c->smm.ctas;
-        limiter = c->smm.limiter;
+    WW_TRY(ww_shared_plan(&engine->gpu, launch, &engine->smem_plan, ctas, &c->shared_alloc, error));
+    if (c->shared_alloc.on) {
+        ctas = c->shared_alloc.ctas;
+        limiter = c->shared_alloc.limiter;
     }
     c->ctas_per_sm = ctas;
     WW_TRY(ww_clusters_plan(c, launch, error));

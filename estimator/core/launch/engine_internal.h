@@ -4,7 +4,7 @@
 
 #include "../../result/result.h"
 #include "engine.h"
-#include "govern.h"
+#include "governor_run.h"
 #include "../sm/sm.h"
 
 #define WW_CODE_WORDS 64
@@ -27,7 +27,7 @@ struct ww_engine {
     const uint8_t *roles;
     const struct ww_pipe_ops *pipe_ops;
     struct ww_pipe_plan pipe_plan;
-    struct ww_govern *govern; /* NULL: none */
+    struct ww_governor *governor; /* NULL: none */
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_outbox *outbox; /* of the SMs; see sm.h */

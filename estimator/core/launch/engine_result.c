@@ -26,7 +26,7 @@ static void time_epochs(const struct ww_engine *engine, struct ww_launch_result 
     const struct ww_core *core = &engine->core;
     const struct ww_segments *p = &core->segments;
     uint32_t limit, paused;
-    ww_govern_count(core, &limit, &paused);
+    ww_governor_count(core, &limit, &paused);
     for (size_t i = 0; i < out->epoch_count; i++) {
         struct ww_epoch *row = &out->epoch[i];
         row->time_ps = i ? 0 : core->launch_time.latency_ps;
@@ -48,7 +48,7 @@ static void time_epochs(const struct ww_engine *engine, struct ww_launch_result 
 
 static enum ww_code copy_points(const struct ww_engine *engine, struct ww_arena *arena,
                                 struct ww_launch_result *out, struct ww_error *error) {
-    const struct ww_govern *g = engine->govern;
+    const struct ww_governor *g = engine->governor;
     out->point_count = g ? g->point_count : 1;
     out->point = ww_arena_array(arena, out->point_count, sizeof *out->point);
     if (!out->point) return ww_fail_nomem(error, "operating points");

@@ -1,6 +1,6 @@
 /* A cycle of the SMs: replies, steps, requests, the next cycle. */
 #include "engine_internal.h"
-#include "govern.h"
+#include "governor_run.h"
 #include "shard.h"
 #include "../sm/waits.h"
 
@@ -31,9 +31,9 @@ static bool alive(const struct ww_core *core) {
 
 /* The governor's next cycle, unless nothing else will ever happen: then the launch is stuck, which must show.
  */
-static __attribute__((noinline)) uint64_t govern_cycle(const struct ww_core *core, uint64_t next) {
-    bool adjusts = core->govern->adjust; /* CTAs may go on; a sample alone keeps nothing alive */
-    return next != WW_NEVER || adjusts || alive(core) ? core->govern_at : WW_NEVER;
+static __attribute__((noinline)) uint64_t governor_cycle(const struct ww_core *core, uint64_t next) {
+    bool adjusts = core->governor->adjust; /* CTAs may go on; a sample alone keeps nothing alive */
+    return next != WW_NEVER || adjusts || alive(core) ? core->governor_at : WW_NEVER;
 }
 
 static inline uint64_t next_cycle(const struct ww_core *core) {
@@ -45,7 +45,7 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
         sooner |= summary->sending | core->posted[(core->now + 1) & 1][g];
     }
     if (sooner) return core->now + 1;
-    return core->govern_at < next ? govern_cycle(core, next) : next;
+    return core->governor_at < next ? governor_cycle(core, next) : next;
 }
 
 /* The held unit may find what it waits for; otherwise a step for it alone would be in vain. */
@@ -214,10 +214,10 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
         for (uint32_t g = 0; g < core->groups; g++)
             if (core->summary[g].sending) send_group(core, g, cycle);
         core->now_ps = ps;
-        bool governs = cycle >= core->govern_at;
-        if (governs) ww_govern_before(core, cycle);
+        bool governor_acts = cycle >= core->governor_at;
+        if (governor_acts) ww_governor_before(core, cycle);
         one_cycle(core, cycle);
-        if (governs) ww_govern_after(core, cycle);
+        if (governor_acts) ww_governor_after(core, cycle);
         report(core);
         cycle = next_cycle(core);
     }

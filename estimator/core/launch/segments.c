@@ -1,7 +1,7 @@
 /* Counters up to a cycle, and the segments of a launch that lie between two of them. */
 #include "../../result/result.h"
 #include "../../config/tensor.h"
-#include "govern.h"
+#include "governor_run.h"
 #include "shard.h"
 
 #include <stdlib.h>
@@ -215,7 +215,7 @@ void ww_segments_cut(struct ww_core *core, uint64_t cycle, uint64_t ps) {
     *row = (struct ww_segment){.first_cycle = p->cycle, .cycles = cycle - p->cycle, .time_ps = ps - p->ps};
     row->time_ps -= ww_launch_hidden(&core->launch_time, p->cycle, cycle);
     memcpy(row->mhz, core->mhz, sizeof row->mhz);
-    ww_govern_count(core, &row->cta_limit, &row->ctas_paused);
+    ww_governor_count(core, &row->cta_limit, &row->ctas_paused);
     add_since(p, now, row);
     p->cycle = cycle;
     p->ps = ps;

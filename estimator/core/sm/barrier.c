@@ -29,7 +29,7 @@ static bool complete(const struct ww_cta *cta, const struct ww_barrier *b) {
 
 /* Shared memory is used between a barrier that allocates and one that frees, whether that is obeyed or not. */
 static void note_use(struct ww_sm *sm, struct ww_cta *cta, const struct ww_dinst *smem, uint64_t cycle) {
-    if (smem->smem == WW_SMM_ALLOC) {
+    if (smem->smem == WW_SHARED_ALLOC) {
         cta->used_since = cycle;
     } else if (cta->used_since != WW_NEVER) {
         sm->core->counter[WW_C_SMEM_USED_CYCLES] += cycle - cta->used_since;
@@ -40,7 +40,7 @@ static void note_use(struct ww_sm *sm, struct ww_cta *cta, const struct ww_dinst
 /* All have arrived: the barrier opens, unless its CTA waits for shared memory. */
 static void open(struct ww_sm *sm, uint32_t cta, struct ww_barrier *b, const struct ww_warp *last,
                  uint64_t cycle) {
-    if (!b->smem || !sm->core->smm.on || ww_smm_barrier(sm, cta, b->smem, cycle)) {
+    if (!b->smem || !sm->core->shared_alloc.on || ww_shared_barrier(sm, cta, b->smem, cycle)) {
         if (b->smem) note_use(sm, &sm->cta[cta], b->smem, cycle);
         release(sm, b, last, cycle);
         return;

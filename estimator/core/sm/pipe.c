@@ -4,7 +4,7 @@
 #include "cluster.h"
 #include "control.h"
 #include "regs.h"
-#include "smm.h"
+#include "shared_table.h"
 #include "tensor.h"
 #include "tma.h"
 
@@ -175,7 +175,7 @@ static void set_control(const struct ww_gpu_spec *g, const struct ww_inst *in, s
     d->arrive = (in->flags & WW_INST_BAR_ARRIVE) != 0;
     d->barrier = in->barrier;
     if (in->flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE)) {
-        d->smem = in->flags & WW_INST_SMEM_ALLOC ? WW_SMM_ALLOC : WW_SMM_FREE;
+        d->smem = in->flags & WW_INST_SMEM_ALLOC ? WW_SHARED_ALLOC : WW_SHARED_FREE;
         d->barrier = 0;
     }
     d->barrier_warps = (uint16_t)((in->barrier_threads + 31u) / 32);

@@ -112,7 +112,7 @@ struct ww_dinst {
     uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
     uint8_t read_after;                  /* cycles from the issue until its sources are read */
-    uint8_t smem;                        /* enum ww_smm_act, of a barrier */
+    uint8_t smem;                        /* enum ww_shared_act, of a barrier */
     uint8_t barrier;
     uint8_t bulk;           /* enum ww_bulk */
     uint8_t cluster;        /* enum ww_cluster_step */

@@ -87,7 +87,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
         ww_coalesce_init(sm->lsu.watch, ww_gpu_request_line(g));
     }
     if (!ww_reexec_init(sm, arena, core->lsu_plan.entries)) return ww_fail_nomem(error, "re-execution queue");
-    if (!ww_smm_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
+    if (!ww_shared_init(sm, arena)) return ww_fail_nomem(error, "the table of shared memory");
     WW_TRY(ww_dma_init(sm, arena, error));
     if (!ww_mbar_init(sm, arena)) return ww_fail_nomem(error, "mbarriers");
     if (!ww_cluster_init(sm, arena)) return ww_fail_nomem(error, "clusters");

@@ -36,7 +36,7 @@
 #include "sm_wheel.h"
 #include "supply.h"
 #include "smem.h"
-#include "smm.h"
+#include "shared_table.h"
 #include "tma.h"
 #include "../memory/tlb_array.h"
 
@@ -63,7 +63,7 @@ struct ww_marks {
 #define WW_SB_CYCLE(entry) ((entry) >> 4)
 #define WW_SB_STATE(entry) ((uint32_t)((entry)&15))
 
-struct ww_govern;
+struct ww_governor;
 struct ww_concurrent;
 struct ww_waits;
 struct ww_collect;
@@ -157,9 +157,9 @@ struct ww_cta {
     struct ww_barrier barrier[WW_BARRIERS];
 };
 
-/* Shared memory that CTAs allocate while they run; see smm_sm.c. */
-struct ww_smm {
-    struct ww_smm_table table;
+/* Shared memory that CTAs allocate while they run; see shared_alloc.c. */
+struct ww_shared_alloc {
+    struct ww_shared_table table;
     uint32_t *waiting, count; /* slots of CTAs, in the order of their requests */
 };
 
@@ -261,7 +261,7 @@ struct ww_sm {
     uint64_t copied;          /* ww_copy_stall: cycles before it are counted */
     struct ww_fetcher *fetch; /* NULL: no prefetcher */
     struct ww_sched_sm shared;
-    struct ww_smm smm;
+    struct ww_shared_alloc shared_alloc;
     struct ww_barrel *barrel;           /* barrel.h, or NULL */
     struct ww_collect *collect;         /* collect.h, or NULL */
     struct ww_rf *rf;                   /* regs.h, by scheduler, or NULL */
@@ -331,7 +331,7 @@ struct ww_core {
     const struct ww_gpu_spec *gpu;
     const struct ww_sched_ops *ops;
     struct ww_lsu_plan lsu_plan;
-    struct ww_smm_plan smm;
+    struct ww_shared_plan shared_alloc;
     struct ww_dma_plan dma_plan;
     const struct ww_fetch_ops *fetch_ops;
     const void *fetch_settings;
@@ -344,10 +344,10 @@ struct ww_core {
     const struct ww_launch *launch;
     struct ww_epochs epochs;
     struct ww_segments segments;
-    struct ww_event cut;         /* at the ends of epochs, if segments are kept */
-    double mhz[WW_DOMAIN_COUNT]; /* clocks in force */
-    struct ww_govern *govern;    /* or NULL */
-    uint64_t govern_at;          /* cycle in which it does something, WW_NEVER if never */
+    struct ww_event cut;          /* at the ends of epochs, if segments are kept */
+    double mhz[WW_DOMAIN_COUNT];  /* clocks in force */
+    struct ww_governor *governor; /* or NULL */
+    uint64_t governor_at;         /* cycle in which it does something, WW_NEVER if never */
     uint64_t *counter;
     struct ww_pool pool;
     struct ww_memsys *memory;
@@ -483,14 +483,14 @@ void ww_barrier_exit(struct ww_sm *sm, struct ww_cta *cta, uint64_t cycle);
 /* The CTA that waited at barrier 0 for shared memory has got it. */
 void ww_barrier_grant(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 
-/* ---- smm_sm.c ---- */
-bool ww_smm_init(struct ww_sm *sm, struct ww_arena *arena);
+/* ---- shared_alloc.c ---- */
+bool ww_shared_init(struct ww_sm *sm, struct ww_arena *arena);
 /* Takes the private part of a CTA that comes to this slot; false: a public part lies there. */
-bool ww_smm_place(struct ww_sm *sm, uint32_t cta);
+bool ww_shared_place(struct ww_sm *sm, uint32_t cta);
 /* All warps of the CTA stand at d, which allocates or frees; false: the CTA waits. */
-bool ww_smm_barrier(struct ww_sm *sm, uint32_t cta, const struct ww_dinst *d, uint64_t cycle);
+bool ww_shared_barrier(struct ww_sm *sm, uint32_t cta, const struct ww_dinst *d, uint64_t cycle);
 /* The CTA ends. */
-void ww_smm_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+void ww_shared_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 
 /* ---- lsu.c, l1_reply.c; see also l1.h ---- */
 void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
@@ -584,7 +584,7 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
 /* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
-    bool room = sm->resident_ctas < sm->cta_room || core->smm.on;
+    bool room = sm->resident_ctas < sm->cta_room || core->shared_alloc.on;
     return core->runs_ahead && sm->resident_ctas && !sm->misses.count && !sm->draining && !sm->dma &&
            !sm->tma && !sm->fetch && !(room && core->main->next_cta < core->cta_count);
 }

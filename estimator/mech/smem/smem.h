@@ -1,5 +1,5 @@
 /* smem.h: kind "smem", who manages the shared memory of an SM. One plan per launch; core holds the table
- * (core/sm/smm.h) and counts. */
+ * (core/sm/shared_table.h) and counts. */
 #ifndef WW_MECH_SMEM_H
 #define WW_MECH_SMEM_H
 

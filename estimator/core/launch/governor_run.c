@@ -1,7 +1,7 @@
 /* Carries out what a governor decides (mech/gov/governor.h). */
 #include "engine_internal.h"
 #include "../../result/result.h"
-#include "govern.h"
+#include "governor_run.h"
 
 #include "../sm/pause.h"
 #include <math.h>
@@ -12,7 +12,7 @@
 #define CLOCK_MAX 4.0
 #define MOST_POINTS ((size_t)1 << 22)
 
-static bool get_memory(struct ww_govern *g, uint32_t sms) {
+static bool get_memory(struct ww_governor *g, uint32_t sms) {
     g->state = calloc(1, g->ops->state_size + 1);
     g->sm_state = calloc(sms, g->ops->sm_size + 1);
     g->sm = calloc(sms, sizeof *g->sm);
@@ -21,11 +21,12 @@ static bool get_memory(struct ww_govern *g, uint32_t sms) {
     return g->state && g->sm_state && g->sm && g->begin && g->answer.limit;
 }
 
-enum ww_code ww_govern_new(const struct ww_governor_ops *ops, const void *settings,
-                           const struct ww_gpu_spec *gpu, struct ww_govern **govern, struct ww_error *error) {
-    *govern = NULL;
+enum ww_code ww_governor_new(const struct ww_governor_ops *ops, const void *settings,
+                             const struct ww_gpu_spec *gpu, struct ww_governor **governor,
+                             struct ww_error *error) {
+    *governor = NULL;
     if (!ops->plan) return WW_OK;
-    struct ww_govern *g = calloc(1, sizeof *g);
+    struct ww_governor *g = calloc(1, sizeof *g);
     if (!g) return ww_fail_nomem(error, "the governor");
     g->ops = ops;
     g->settings = settings;
@@ -38,14 +39,14 @@ enum ww_code ww_govern_new(const struct ww_governor_ops *ops, const void *settin
     g->sample_left = g->plan.epoch ? g->plan.sample - 1 : WW_NEVER;
     g->decide_left = g->plan.epoch ? g->plan.epoch - 1 : WW_NEVER;
     if (!get_memory(g, gpu->sm_count)) {
-        ww_govern_free(g);
+        ww_governor_free(g);
         return ww_fail_nomem(error, "the governor");
     }
-    *govern = g;
+    *governor = g;
     return WW_OK;
 }
 
-void ww_govern_free(struct ww_govern *g) {
+void ww_governor_free(struct ww_governor *g) {
     if (!g) return;
     free(g->state);
     free(g->sm_state);
@@ -56,7 +57,7 @@ void ww_govern_free(struct ww_govern *g) {
     free(g);
 }
 
-void ww_govern_memory_reset(struct ww_govern *g) {
+void ww_governor_memory_reset(struct ww_governor *g) {
     g->clock[WW_DOMAIN_L2] = g->clock[WW_DOMAIN_DRAM] = 1;
 }
 
@@ -75,7 +76,7 @@ static void bound(const struct ww_core *core, struct ww_governor_answer *a) {
 /* ---- clocks ---- */
 
 static void note_point(struct ww_core *core, uint64_t cycle, uint64_t ps) {
-    struct ww_govern *g = core->govern;
+    struct ww_governor *g = core->governor;
     if (g->point_count == g->point_capacity) {
         size_t capacity = g->point_capacity ? 2 * g->point_capacity : 16;
         struct ww_vf_point *row = capacity > MOST_POINTS ? NULL : realloc(g->point, capacity * sizeof *row);
@@ -93,7 +94,7 @@ static void note_point(struct ww_core *core, uint64_t cycle, uint64_t ps) {
 
 /* Sets the clocks that the governor wants, at time ps. True: there was one to set. */
 static bool set_clocks(struct ww_core *core, uint64_t ps) {
-    struct ww_govern *g = core->govern;
+    struct ww_governor *g = core->governor;
     bool changed = false;
     struct ww_clock *clock[WW_DOMAIN_COUNT] = {&core->clock, ww_memsys_l2_clock(core->memory),
                                                ww_memsys_dram_clock(core->memory)};
@@ -108,7 +109,7 @@ static bool set_clocks(struct ww_core *core, uint64_t ps) {
 }
 
 static void change_clocks(struct ww_core *core, uint64_t cycle) {
-    struct ww_govern *g = core->govern;
+    struct ww_governor *g = core->governor;
     g->change_at = WW_NEVER;
     ww_segments_cut(core, cycle, core->now_ps);
     if (!set_clocks(core, core->now_ps)) return;
@@ -122,23 +123,23 @@ static void change_clocks(struct ww_core *core, uint64_t cycle) {
 /* ---- CTAs ---- */
 
 static void adjust(struct ww_core *core, uint64_t cycle) {
-    struct ww_govern *g = core->govern;
+    struct ww_governor *g = core->governor;
     g->adjust = false;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++)
         if (ww_sm_set_running(&core->sm[i], g->answer.limit[i], cycle)) ww_core_wake(core, i, cycle);
     if (core->next_cta < core->cta_count && cycle < core->dispatch_at) core->dispatch_at = cycle;
 }
 
-void ww_govern_cta_ended(struct ww_core *core, uint64_t cycle) {
+void ww_governor_cta_ended(struct ww_core *core, uint64_t cycle) {
     uint64_t at = cycle > core->now ? cycle : core->now + 1; /* the cycle under way is not done twice */
-    core->govern->adjust = true;
-    if (at < core->govern_at) core->govern_at = at;
+    core->governor->adjust = true;
+    if (at < core->governor_at) core->governor_at = at;
 }
 
-void ww_govern_count(const struct ww_core *core, uint32_t *limit, uint32_t *paused) {
+void ww_governor_count(const struct ww_core *core, uint32_t *limit, uint32_t *paused) {
     *limit = *paused = 0;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
-        *limit += core->govern ? core->govern->answer.limit[i] : core->ctas_per_sm;
+        *limit += core->governor ? core->governor->answer.limit[i] : core->ctas_per_sm;
         *paused += core->sm[i].paused_ctas;
     }
 }
@@ -189,7 +190,7 @@ static void sample_warp(struct ww_governor_sm *out, const struct ww_sm *sm, cons
 }
 
 static void sample(struct ww_core *core, uint64_t cycle) {
-    struct ww_govern *g = core->govern;
+    struct ww_governor *g = core->governor;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
         const struct ww_sm *sm = &core->sm[i];
         if (!sm->resident_ctas) continue;
@@ -200,8 +201,8 @@ static void sample(struct ww_core *core, uint64_t cycle) {
 }
 
 /* Issue slots of the launch so far. */
-static struct ww_govern_slots slots_of(struct ww_sm *sm, uint64_t end) {
-    struct ww_govern_slots n = {0, 0, 0};
+static struct ww_governor_slots slots_of(struct ww_sm *sm, uint64_t end) {
+    struct ww_governor_slots n = {0, 0, 0};
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) {
         struct ww_sched *s = &sm->sched[k];
         ww_issue_count(s, end);
@@ -214,8 +215,8 @@ static struct ww_govern_slots slots_of(struct ww_sm *sm, uint64_t end) {
 
 /* Adds the slots since the epoch, or the launch, began to the SM's record. */
 static void add_slots(struct ww_core *core, uint32_t i, uint64_t end) {
-    struct ww_govern *g = core->govern;
-    struct ww_govern_slots now = slots_of(&core->sm[i], end), *begin = &g->begin[i];
+    struct ww_governor *g = core->governor;
+    struct ww_governor_slots now = slots_of(&core->sm[i], end), *begin = &g->begin[i];
     g->sm[i].issued += now.issued - begin->issued;
     g->sm[i].idle_cycles += (now.idle - begin->idle) / core->gpu->sm_schedulers;
     g->sm[i].memory_cycles += (now.memory - begin->memory) / core->gpu->sm_schedulers;
@@ -223,7 +224,7 @@ static void add_slots(struct ww_core *core, uint32_t i, uint64_t end) {
 }
 
 /* When the clocks that are wanted now take effect. A transition that is under way to the same point goes on. */
-static void plan_change(struct ww_govern *g, const double *before, uint64_t cycle) {
+static void plan_change(struct ww_governor *g, const double *before, uint64_t cycle) {
     bool same = true, differs = false;
     for (int d = 0; d < WW_DOMAIN_COUNT; d++) {
         same &= g->answer.clock[d] == before[d];
@@ -236,7 +237,7 @@ static void plan_change(struct ww_govern *g, const double *before, uint64_t cycl
 }
 
 static void decide(struct ww_core *core, uint64_t cycle) {
-    struct ww_govern *g = core->govern;
+    struct ww_governor *g = core->governor;
     double before[WW_DOMAIN_COUNT];
     uint32_t sms = core->gpu->sm_count;
     for (uint32_t i = 0; i < sms; i++) {
@@ -257,25 +258,25 @@ static void decide(struct ww_core *core, uint64_t cycle) {
     g->decide_at += g->plan.epoch;
 }
 
-void ww_govern_before(struct ww_core *core, uint64_t cycle) {
-    struct ww_govern *g = core->govern;
+void ww_governor_before(struct ww_core *core, uint64_t cycle) {
+    struct ww_governor *g = core->governor;
     if (g->change_at <= cycle) change_clocks(core, cycle);
     if (g->adjust) adjust(core, cycle);
-    core->govern_at = WW_NEVER;
+    core->governor_at = WW_NEVER;
 }
 
-void ww_govern_after(struct ww_core *core, uint64_t cycle) {
-    struct ww_govern *g = core->govern;
+void ww_governor_after(struct ww_core *core, uint64_t cycle) {
+    struct ww_governor *g = core->governor;
     if (g->sample_at <= cycle) sample(core, cycle);
     if (g->decide_at <= cycle) decide(core, cycle);
-    core->govern_at = g->adjust ? cycle + 1 : g->sample_at;
-    if (g->change_at < core->govern_at) core->govern_at = g->change_at;
-    if (g->decide_at < core->govern_at) core->govern_at = g->decide_at;
+    core->governor_at = g->adjust ? cycle + 1 : g->sample_at;
+    if (g->change_at < core->governor_at) core->governor_at = g->change_at;
+    if (g->decide_at < core->governor_at) core->governor_at = g->decide_at;
 }
 
 /* ---- launches ---- */
 
-static bool same_kernel(struct ww_govern *g, const struct ww_core *core, const struct ww_launch *launch) {
+static bool same_kernel(struct ww_governor *g, const struct ww_core *core, const struct ww_launch *launch) {
     char name[sizeof g->kernel];
     snprintf(name, sizeof name, "%s", launch->kernel ? launch->kernel : "");
     bool same = g->begun && strcmp(name, g->kernel) == 0 && g->epoch.most == core->ctas_per_sm &&
@@ -285,8 +286,8 @@ static bool same_kernel(struct ww_govern *g, const struct ww_core *core, const s
     return same;
 }
 
-void ww_govern_begin(struct ww_core *core, const struct ww_launch *launch) {
-    struct ww_govern *g = core->govern;
+void ww_governor_begin(struct ww_core *core, const struct ww_launch *launch) {
+    struct ww_governor *g = core->governor;
     uint32_t sms = core->gpu->sm_count;
     struct ww_governor_launch of = {.sms = sms,
                                     .most = core->ctas_per_sm,
@@ -308,7 +309,7 @@ void ww_govern_begin(struct ww_core *core, const struct ww_launch *launch) {
     g->change_at = WW_NEVER;
     g->sample_at = g->sample_left;
     g->decide_at = g->decide_left;
-    core->govern_at = g->sample_at < g->decide_at ? g->sample_at : g->decide_at;
+    core->governor_at = g->sample_at < g->decide_at ? g->sample_at : g->decide_at;
 }
 
 /* What is left of a period at the launch's end. */
@@ -316,8 +317,8 @@ static uint64_t left(uint64_t at, uint64_t cycle) {
     return at == WW_NEVER ? WW_NEVER : at > cycle ? at - cycle : 0;
 }
 
-void ww_govern_end(struct ww_core *core, uint64_t cycle) {
-    struct ww_govern *g = core->govern;
+void ww_governor_end(struct ww_core *core, uint64_t cycle) {
+    struct ww_governor *g = core->governor;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) add_slots(core, i, cycle);
     g->sample_left = left(g->sample_at, cycle);
     g->decide_left = left(g->decide_at, cycle);

@@ -1,13 +1,13 @@
 /* The shared-memory management table of an SM, and what follows from it for its CTAs. */
-#include "smm.h"
+#include "shared_table.h"
 
 #include "occupancy.h"
 
-bool ww_smm_take(struct ww_smm_table *t, uint32_t cta, uint32_t start, uint32_t size, bool is_public) {
-    struct ww_smm_entry *room = NULL;
+bool ww_shared_take(struct ww_shared_table *t, uint32_t cta, uint32_t start, uint32_t size, bool is_public) {
+    struct ww_shared_entry *room = NULL;
     if (size == 0 || start > t->capacity || size > t->capacity - start) return false;
     for (uint32_t i = 0; i < t->count; i++) {
-        struct ww_smm_entry *e = &t->entry[i];
+        struct ww_shared_entry *e = &t->entry[i];
         if (!e->valid) {
             if (!room) room = e;
         } else if (start < e->start + e->size && e->start < start + size) {
@@ -15,23 +15,23 @@ bool ww_smm_take(struct ww_smm_table *t, uint32_t cta, uint32_t start, uint32_t 
         }
     }
     if (!room) return false;
-    *room =
-        (struct ww_smm_entry){.cta = cta, .size = size, .start = start, .valid = true, .is_public = is_public};
+    *room = (struct ww_shared_entry){
+        .cta = cta, .size = size, .start = start, .valid = true, .is_public = is_public};
     return true;
 }
 
-bool ww_smm_take_top(struct ww_smm_table *t, uint32_t cta, uint32_t size, uint32_t *start) {
+bool ww_shared_take_top(struct ww_shared_table *t, uint32_t cta, uint32_t size, uint32_t *start) {
     for (uint32_t end = t->capacity; size && end >= size; end -= size)
-        if (ww_smm_take(t, cta, end - size, size, true)) {
+        if (ww_shared_take(t, cta, end - size, size, true)) {
             *start = end - size;
             return true;
         }
     return false;
 }
 
-bool ww_smm_drop(struct ww_smm_table *t, uint32_t cta, bool is_public) {
+bool ww_shared_drop(struct ww_shared_table *t, uint32_t cta, bool is_public) {
     for (uint32_t i = 0; i < t->count; i++) {
-        struct ww_smm_entry *e = &t->entry[i];
+        struct ww_shared_entry *e = &t->entry[i];
         if (!e->valid || e->cta != cta || e->is_public != is_public) continue;
         e->valid = false;
         return true;
@@ -39,7 +39,7 @@ bool ww_smm_drop(struct ww_smm_table *t, uint32_t cta, bool is_public) {
     return false;
 }
 
-enum ww_code ww_smm_public(const struct ww_launch *launch, uint32_t *bytes, struct ww_error *error) {
+enum ww_code ww_shared_public(const struct ww_launch *launch, uint32_t *bytes, struct ww_error *error) {
     const char *name = launch->kernel ? launch->kernel : "";
     uint64_t all = (uint64_t)launch->shared_static + launch->shared_dynamic;
     *bytes = 0;
@@ -65,13 +65,13 @@ static uint32_t in_units(const struct ww_gpu_spec *gpu, uint64_t bytes) {
     return (uint32_t)((bytes + gpu->sm_shared_unit - 1) / gpu->sm_shared_unit * gpu->sm_shared_unit);
 }
 
-enum ww_code ww_smm_plan(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
-                         const struct ww_smem_plan *plan, uint32_t k, struct ww_smm_plan *out,
-                         struct ww_error *error) {
+enum ww_code ww_shared_plan(const struct ww_gpu_spec *gpu, const struct ww_launch *launch,
+                            const struct ww_smem_plan *plan, uint32_t k, struct ww_shared_plan *out,
+                            struct ww_error *error) {
     uint32_t bytes, capacity = gpu->sm_shared_kb * 1024;
     struct ww_launch private_part = *launch;
-    *out = (struct ww_smm_plan){0};
-    WW_TRY(ww_smm_public(launch, &bytes, error));
+    *out = (struct ww_shared_plan){0};
+    WW_TRY(ww_shared_public(launch, &bytes, error));
     if (!plan->dynamic || bytes == 0) return WW_OK;
     private_part.shared_static = launch->shared_static + launch->shared_dynamic - bytes;
     private_part.shared_dynamic = 0;

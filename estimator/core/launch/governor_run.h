@@ -1,4 +1,4 @@
-/* govern.h: carries out what a governor decides (mech/gov/governor.h).
+/* governor_run.h: carries out what a governor decides (mech/gov/governor.h).
  *
  * - Samples and decisions are made at the end of a cycle, when all SMs have stepped it, so that each warp's
  * state is that of the cycle, also when time was skipped.
@@ -7,24 +7,24 @@
  * and the limit has room, the SM asks for a new one.
  * - A clock changes at the edge of its cycle: what is under way keeps its time, all later edges have the new
  *   period. Epochs and phases go on over launches. */
-#ifndef WW_CORE_GOVERN_H
-#define WW_CORE_GOVERN_H
+#ifndef WW_CORE_GOVERNOR_RUN_H
+#define WW_CORE_GOVERNOR_RUN_H
 
 #include "../../result/result.h"
 #include "../../mech/gov/governor.h"
 #include "../sm/sm.h"
 
-struct ww_govern_slots { /* issue slots of an SM */
+struct ww_governor_slots { /* issue slots of an SM */
     uint64_t issued, idle, memory;
 };
 
-struct ww_govern {
+struct ww_governor {
     const struct ww_governor_ops *ops;
     const void *settings;
     struct ww_governor_plan plan;
     struct ww_governor_epoch epoch;
     struct ww_governor_sm *sm;        /* by SM, of the running epoch */
-    struct ww_govern_slots *begin;    /* by SM: at the epoch's, or the launch's, begin */
+    struct ww_governor_slots *begin;  /* by SM: at the epoch's, or the launch's, begin */
     struct ww_governor_answer answer; /* limits in force, clocks wanted */
     double clock[WW_DOMAIN_COUNT];    /* in force, relative to the GPU's */
     double nominal_mhz[WW_DOMAIN_COUNT];
@@ -38,23 +38,24 @@ struct ww_govern {
     size_t point_count, point_capacity;
 };
 
-/* NULL in *govern: the governor does nothing. Errors: WW_NOMEM. */
-enum ww_code ww_govern_new(const struct ww_governor_ops *ops, const void *settings,
-                           const struct ww_gpu_spec *gpu, struct ww_govern **govern, struct ww_error *error);
+/* NULL in *governor: the governor does nothing. Errors: WW_NOMEM. */
+enum ww_code ww_governor_new(const struct ww_governor_ops *ops, const void *settings,
+                             const struct ww_gpu_spec *gpu, struct ww_governor **governor,
+                             struct ww_error *error);
 /* The memory system is a new one, at its nominal clocks. */
-void ww_govern_memory_reset(struct ww_govern *govern);
-void ww_govern_free(struct ww_govern *g);
+void ww_governor_memory_reset(struct ww_governor *governor);
+void ww_governor_free(struct ww_governor *g);
 /* A launch begins; its SMs are prepared. Sets clocks and limits. */
-void ww_govern_begin(struct ww_core *core, const struct ww_launch *launch);
+void ww_governor_begin(struct ww_core *core, const struct ww_launch *launch);
 /* The launch ended at `cycle`. */
-void ww_govern_end(struct ww_core *core, uint64_t cycle);
-/* At the edge of cycle core->govern_at, before the SMs step: clocks change, CTAs are paused and unpaused. */
-void ww_govern_before(struct ww_core *core, uint64_t cycle);
-/* After they have: samples and decisions. Sets core->govern_at to the next cycle. */
-void ww_govern_after(struct ww_core *core, uint64_t cycle);
+void ww_governor_end(struct ww_core *core, uint64_t cycle);
+/* At the edge of cycle core->governor_at, before the SMs step: clocks change, CTAs are paused and unpaused. */
+void ww_governor_before(struct ww_core *core, uint64_t cycle);
+/* After they have: samples and decisions. Sets core->governor_at to the next cycle. */
+void ww_governor_after(struct ww_core *core, uint64_t cycle);
 /* A CTA has left the SM, where others are paused, at `cycle`. */
-void ww_govern_cta_ended(struct ww_core *core, uint64_t cycle);
+void ww_governor_cta_ended(struct ww_core *core, uint64_t cycle);
 /* CTAs that may run and CTAs that are paused, over all SMs. */
-void ww_govern_count(const struct ww_core *core, uint32_t *limit, uint32_t *paused);
+void ww_governor_count(const struct ww_core *core, uint32_t *limit, uint32_t *paused);
 
 #endif
