@@ -229,7 +229,7 @@ static const struct cmd_option correlate_options[] = {
     {0}};
 const struct cmd ww_cmd_correlate = {
     .arguments = "",
-    .about = "Sets estimates beside what was measured: each measured workload is recorded with\n"
+    .about = "Compares estimates with measurements: each measured workload is recorded with\n"
              "the same parameters and seed and replayed on the model. Mean absolute and mean\n"
              "error, Pearson's and Spearman's correlation, the worst cases.\n",
     .examples = "warpwatt correlate --measured h200.json --gpu h200 --workload saxpy\n"

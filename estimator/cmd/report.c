@@ -149,7 +149,7 @@ static enum ww_code check_options(const struct cmd_line *line, size_t runs, stru
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (!ww_cmd_has(line, forms[i])) continue;
         if (form || ww_cmd_has(line, "json") || ww_cmd_has(line, "source"))
-            return ww_fail(error, WW_USAGE, where, "--%s beside %s; expected one of them", forms[i],
+            return ww_fail(error, WW_USAGE, where, "--%s together with %s; expected one of them", forms[i],
                            form ? "another form" : "--json or --source");
         form = forms[i];
     }
@@ -206,7 +206,7 @@ static const struct cmd_option report_options[] = {
      CMD_REPEAT},
     {"sweep", 0, "N", "number of a sweep (query --named sweeps), or last", 0},
     {"measured", 0, "FILE",
-     "tab-separated file of measured variants, shown beside the estimates of --sweep (docs/guide/tune.md)", 0},
+     "tab-separated file of measured variants, shown with the estimates of --sweep (docs/guide/tune.md)", 0},
     {"column", 0, "NAME", "of --measured: the measured times' column (default: median_ms, time_ms, ...)", 0},
     {"points", 0, "FILE",
      "launches of scripts/silicon.py --csv: with --html, a page of estimates over measurements", CMD_REPEAT},

@@ -163,7 +163,7 @@ static enum ww_code parse_shard(const struct cmd_line *line, struct ww_sweep_opt
         return ww_fail(error, WW_USAGE, "warpwatt sweep", "option --shard needs --of and --into");
     if (ww_cmd_has(line, "db"))
         return ww_fail(error, WW_USAGE, "warpwatt sweep",
-                       "--db beside --shard; a shard goes --into its own file");
+                       "--db together with --shard; a shard goes --into its own file");
     WW_TRY(ww_cmd_u64(line, "shard", 1, 1000000, &shard->number, error));
     WW_TRY(ww_cmd_u64(line, "of", 1, 1000000, &shard->of, error));
     shard->into = ww_cmd_get(line, "into");

@@ -88,7 +88,7 @@ static const struct cmd_option validate_options[] = {
 const struct cmd ww_cmd_validate = {
     .arguments = "[SUITE...]",
     .max_arguments = SUITES_MAX,
-    .about = "Measures what publications state and prints ours beside theirs, with the deviation\n"
+    .about = "Reproduces published figures and prints ours next to theirs, with the deviation\n"
              "and whether it lies within the tolerance of docs/studies/validation.md. Without a name it\n"
              "lists the suites. The exit code is 0 even if rows lie outside.\n",
     .examples = "warpwatt validate\nwarpwatt validate models\nwarpwatt validate models --json\nwarpwatt "

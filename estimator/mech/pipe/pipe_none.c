@@ -10,7 +10,7 @@ const struct ww_pipe_ops ww_pipe_none = {
     .info = {.kind = WW_KIND_PIPE,
              .name = "none",
              .analytic = WW_ANALYTIC_MODELLED,
-             .help = "units with latencies, and a load/store unit beside them",
+             .help = "units with latencies, and a separate load/store unit",
              .paper = ""},
     .plan = none_plan,
 };

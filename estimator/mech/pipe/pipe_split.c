@@ -38,7 +38,7 @@ const struct ww_pipe_ops ww_pipe_split = {
     .info =
         {.kind = WW_KIND_PIPE,
          .name = "split",
-         .help = "barrel pipeline, a rigid path beside the memory stages",
+         .help = "barrel pipeline, a rigid path parallel to the memory stages",
          .paper =
              "Gou, Gaydadjiev: Elastic Pipeline: Addressing GPU On-chip Shared Memory Bank Conflicts, CF 2011",
          .params = params,
