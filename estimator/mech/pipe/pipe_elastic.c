@@ -73,7 +73,8 @@ const struct ww_pipe_ops ww_pipe_elastic = {
     .info =
         {.kind = WW_KIND_PIPE,
          .name = "elastic",
-         .help = "barrel pipeline with queues parallel to and before the memory stages, aware of bank conflicts",
+         .help =
+             "barrel pipeline with queues parallel to and before the memory stages, aware of bank conflicts",
          .paper =
              "Gou, Gaydadjiev: Elastic Pipeline: Addressing GPU On-chip Shared Memory Bank Conflicts, CF 2011",
          .params = params,
