@@ -234,12 +234,12 @@ $(KIT_DIR)/%.o: tests/hardware/%.cu $(wildcard tests/hardware/*.h) traces/device
 $(BUILD)/hardware-kit: $(KIT_OBJ)
 	$(call say,LINK,$@)$(NVCC) $(KIT_FLAGS) -o $@ $^ -lm -ldl
 
-# ---- programs beside a real GPU's measurements (docs/studies/silicon.md): SOURCES is a folder that has them, PROGRAMS a list ----
+# ---- programs compared with a real GPU's measurements (docs/studies/silicon.md): SOURCES is a folder that has them, PROGRAMS a list ----
 
 SOURCES ?=
 PROGRAMS ?=
 SILICON_OPTIONS ?=
-.PHONY: silicon silicon-bands
+.PHONY: silicon silicon-bands correlation
 silicon: all
 	@[ -n '$(SOURCES)' ] || { echo 'silicon: give the folder with the programs, SOURCES=dir (docs/studies/silicon.md)' >&2; exit 1; }
 	@$(PYTHON) scripts/silicon.py '$(SOURCES)' $(if $(PROGRAMS),--programs '$(PROGRAMS)') --program $(PROGRAM) --work $(BUILD)/silicon $(SILICON_OPTIONS)
@@ -249,6 +249,14 @@ TRACES ?= $(BUILD)/silicon
 silicon-bands: all
 	$(PROGRAM) validate silicon curves strides small roofline --traces '$(TRACES)' --json > $(BUILD)/silicon.json
 	$(PYTHON) scripts/silicon-bands.py $(BUILD)/silicon.json
+
+# docs/studies/correlation.html from the same traces: estimated over measured cycles, a point for each launch.
+correlation: all
+	$(PROGRAM) validate silicon --traces '$(TRACES)' --json > $(BUILD)/correlation.json
+	mkdir -p $(BUILD)/correlation
+	$(PYTHON) scripts/silicon-points.py $(BUILD)/correlation.json $(BUILD)/correlation
+	cd $(BUILD)/correlation && $(abspath $(PROGRAM)) report --html $(abspath docs/studies/correlation.html) \
+	    $(foreach s,gv100 v100-micro a100-micro h100-micro h100-apps,--points $(s).csv)
 
 # ---- the fastest program: one profile by scripts/release-train.sh, then all of it again with what the profile says ----
 
@@ -458,8 +466,9 @@ help:
 	@echo 'make fuzz          run each fuzzer for FUZZ_SECONDS (60)'
 	@echo 'make bench         recorder, replay and container figures on named workloads'
 	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/reference/hardware.md)'
-	@echo 'make silicon SOURCES=dir PROGRAMS=list.json   programs of a folder replayed, beside a GV100 (needs nvcc; docs/studies/silicon.md)'
+	@echo 'make silicon SOURCES=dir PROGRAMS=list.json   programs of a folder replayed, compared with a GV100 (needs nvcc; docs/studies/silicon.md)'
 	@echo 'make silicon-bands         reports/bands.csv from the traces in TRACES (build/silicon): docs/studies/silicon.md'
+	@echo 'make correlation           docs/studies/correlation.html from the same traces'
 	@echo 'make docs          README and docs/ as web pages in build/docs (needs pandoc)'
 	@echo 'make layers        check that includes and calls follow the layers, and the rules of names'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
