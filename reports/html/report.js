@@ -264,6 +264,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   };
   // The unit of a column is that of its cells.
   const short = (c, v) => {
+    if (/%$/.test(c.text[0])) return +(100 * v).toPrecision(3) + " %";
     const unit = (/[a-zA-Z]+$/.exec(c.text[0]) || [""])[0].replace(/^[pnumkMGT](?=[a-zA-Z])/, "");
     const power = v === 0 || !unit ? 0 : Math.max(-4, Math.min(4, Math.floor(Math.log10(Math.abs(v)) / 3 + 1e-9)));
     return +(v / 10 ** (3 * power)).toPrecision(4) + (unit ? " " + ["p", "n", "u", "m", "", "k", "M", "G", "T"][power + 4] + unit : "");
@@ -271,7 +272,8 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   const inside = (i) => varied.every((c) => !range[c.name] || (c.value[i] >= range[c.name][0] && c.value[i] <= range[c.name][1]));
   const shade = (c) => {
     const order = [...new Set(c.value)].sort((a, b) => a - b);
-    if (order.length <= 8) return { of: (v) => `var(--c${order.indexOf(v) + 1})`, list: order.map((v, i) => [i + 1, c.numeric ? c.text[c.value.indexOf(v)] : c.names[v]]) };
+    const told = (v) => (c.numeric ? c.text[c.value.indexOf(v)] : c.names[v]), texts = [...new Set(order.map(told))]; // values that are shown alike are one
+    if (texts.length <= 8) return { of: (v) => `var(--c${texts.indexOf(told(v)) + 1})`, list: texts.map((text, i) => [i + 1, text]) };
     const [low, high] = [order[0], order[order.length - 1]];
     return { of: (v) => `color-mix(in srgb, var(--c4) ${Math.round((100 * (v - low)) / (high - low))}%, var(--c2))`, list: [[2, short(c, low)], [4, short(c, high)]] };
   };
@@ -423,7 +425,7 @@ for (const place of document.querySelectorAll("[data-launches]")) {
   const tip = (to, text) => svgPart("title", to, {}, text);
   const limits = (to, one) => {
     const parts = light.heads.filter((head, i) => i > 1 && one.get(head).percent);
-    const H = 26 * parts.length + 40, left = Math.min(150, W * 0.42), right = 58, at = (v) => left + Math.min(v, 1) * (W - left - right);
+    const H = 26 * parts.length + 40, left = 150, right = 58, at = (v) => left + Math.min(v, 1) * (W - left - right);
     const svg = figure(to, "Speed of light of launch " + launch.value, H);
     parts.forEach((head, i) => {
       const v = one.get(head).v, y = 8 + 26 * i;
@@ -463,7 +465,7 @@ for (const place of document.querySelectorAll("[data-launches]")) {
       svgPart("line", svg, { x1: left, x2: W - right, y1: py(v), y2: py(v), stroke: "var(--grid)" });
       svgPart("text", svg, { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, si(v, unit));
     }
-    svgPart("text", svg, { x: (left + W - right) / 2, y: H - 8, "text-anchor": "middle" }, flops ? "operations per byte that a level moves" : "warp instructions per sector that a level moves");
+    svgPart("text", svg, { x: (left + W - right) / 2, y: H - 8, "text-anchor": "middle" }, flops ? "operations per byte" : "warp instructions per sector");
     tops.forEach(([name, v], i) => {
       const line = svgPart("line", svg, { x1: left, x2: W - right, y1: py(v), y2: py(v), stroke: "currentColor", "stroke-dasharray": "5 3", "stroke-width": 1.5 });
       tip(line, name + ", at most " + si(v, unit));
@@ -481,11 +483,16 @@ for (const place of document.querySelectorAll("[data-launches]")) {
           tip(dot, "launch " + n + ", " + levels[i]);
           dot.addEventListener("click", () => { launch.value = n; draw(); });
         }
+    const taken = [];
     points(one).forEach(([x, y], i) => {
       if (!(x > 0 && y > 0)) return;
       const dot = svgPart("circle", svg, { cx: px(x), cy: py(y), r: 10 - 2.5 * i, fill: shades[i], stroke: "var(--card)", "stroke-width": 2 });
       tip(dot, `${levels[i]}: ${si(y, unit)} at ${+x.toPrecision(4)} ${flops ? "operations per byte" : "warp instructions per sector"}`);
-      svgPart("text", svg, { class: "lv", x: px(x), y: py(y) + [-14, 22, 36][i], "text-anchor": "middle" }, levels[i]); // points of the same place stay apart
+      // above its point; where another one's label is, or a roof, higher
+      let at = py(y) - 14;
+      while (taken.some(([tx, ty]) => Math.abs(tx - px(x)) < 44 && Math.abs(ty - at) < 14)) at -= 14;
+      taken.push([px(x), at]);
+      svgPart("text", svg, { class: "lv", x: px(x), y: at, "text-anchor": "middle" }, levels[i]);
     });
   };
   const chart = (to, one, seconds) => {

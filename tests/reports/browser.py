@@ -212,7 +212,7 @@ def check_long_names(program, db, folder):
     pages.make_long(db, long)
     pages.must(pages.run(program, "report", "--html", page, "--db", long, "--run", "1", "--run", "2"))
     found = browse(page, NAMES, folder, 1280)
-    claim("long names of kernels: numbers below bars do not touch", found and found["tics"] >= 4 and not found["touching"], found)
+    claim("long names of kernels: numbers below bars do not touch", found and found["tics"] >= 3 and not found["touching"], found)
     claim("long names of kernels: texts are inside of the drawing", found and not found["outside"], found)
     found = narrow(page, folder, 390, False)
     claim("long names of kernels: nothing is wider than a phone", found and found["wide"] <= found["window"], found)
