@@ -375,9 +375,10 @@ else
 	@$(PYTHON) scripts/validation-tables.py '$(VALIDATION)' docs
 endif
 
-# Replays the workload suite in both modes; the band of fast replay, and the table of docs/model/fast.md.
+# Replays the workload suite and a space in both modes; the band of fast replay, and the tables of docs/model/fast.md.
 fast-fit: all
 	@$(PYTHON) scripts/fast-table.py --program $(PROGRAM) --dir $(BUILD)/fast --out estimator/fast/fast_fit.def
+	@$(PYTHON) scripts/fast-ranks.py --program $(PROGRAM) --dir $(BUILD)/fast
 
 # Full replays of the suite and the analytical model's constants and error from them; about five minutes of one core.
 analytic-fit: all
