@@ -213,10 +213,11 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   const columns = [...table.tHead.rows[0].cells].map((head, i) => {
     const cell = rows.map((row) => row.cells[i]);
     const number = cell.map((c) => (!c ? NaN : c.dataset.v !== undefined ? +c.dataset.v : c.textContent.trim() === "" ? NaN : +c.textContent));
-    const numeric = number.every((v) => Number.isFinite(v));
+    const absent = cell.map((c) => !c || ["", "-"].includes(c.textContent.trim())); // of a point that is invalid
+    const numeric = number.every((v, i) => Number.isFinite(v) || absent[i]) && number.some((v) => Number.isFinite(v));
     const names = numeric ? [] : [...new Set(cell.map((c) => (c ? c.textContent : "-")))];
     const value = numeric ? number : cell.map((c) => names.indexOf(c ? c.textContent : "-"));
-    return { name: head.textContent, value, names, numeric, distinct: new Set(value).size, text: cell.map((c) => (c ? c.textContent : "-")) };
+    return { name: head.textContent, value, names, numeric, distinct: new Set(value.filter((v) => Number.isFinite(v))).size, text: cell.map((c) => (c ? c.textContent : "-")), sample: cell[Math.max(0, absent.indexOf(false))]?.textContent || "" };
   });
   const varied = columns.filter((c, i) => c.distinct > 1 && i > 0);
   if (varied.length < 2) continue;
@@ -235,7 +236,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   const measured = varied.map((c, i) => i).filter((i) => place.dataset.objectives.split("\n").includes(names[i]));
   const view = choose("View", ["two columns", "all columns (parallel)"], 0);
   const x = choose("across", names, measured[0] ?? 0);
-  const y = choose("up", names, measured[1] ?? measured[0] ?? 1);
+  const y = choose("up", names, measured[1] ?? (measured[0] === undefined ? 1 : measured[0] ? 0 : 1));
   const colour = choose("colour", names, 0);
   const whole = document.createElement("button");
   whole.type = "button";
@@ -252,7 +253,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   frame.append(tip);
   place.append(tools, frame, legend);
   const span = (c) => {
-    const low = Math.min(...c.value), high = Math.max(...c.value), pad = (high - low) * 0.04 || 1;
+    const known = c.value.filter((v) => Number.isFinite(v)), low = Math.min(...known), high = Math.max(...known), pad = (high - low) * 0.04 || 1;
     return range[c.name] || [low - pad, high + pad];
   };
   const ticks = (c, [low, high]) => {
@@ -264,14 +265,14 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   };
   // The unit of a column is that of its cells.
   const short = (c, v) => {
-    if (/%$/.test(c.text[0])) return +(100 * v).toPrecision(3) + " %";
-    const unit = (/[a-zA-Z]+$/.exec(c.text[0]) || [""])[0].replace(/^[pnumkMGT](?=[a-zA-Z])/, "");
+    if (/%$/.test(c.sample)) return +(100 * v).toPrecision(3) + " %";
+    const unit = (/[a-zA-Z]+$/.exec(c.sample) || [""])[0].replace(/^[pnumkMGT](?=[a-zA-Z])/, "");
     const power = v === 0 || !unit ? 0 : Math.max(-4, Math.min(4, Math.floor(Math.log10(Math.abs(v)) / 3 + 1e-9)));
     return +(v / 10 ** (3 * power)).toPrecision(4) + (unit ? " " + ["p", "n", "u", "m", "", "k", "M", "G", "T"][power + 4] + unit : "");
   };
   const inside = (i) => varied.every((c) => !range[c.name] || (c.value[i] >= range[c.name][0] && c.value[i] <= range[c.name][1]));
   const shade = (c) => {
-    const order = [...new Set(c.value)].sort((a, b) => a - b);
+    const order = [...new Set(c.value.filter((v) => Number.isFinite(v)))].sort((a, b) => a - b);
     const told = (v) => (c.numeric ? c.text[c.value.indexOf(v)] : c.names[v]), texts = [...new Set(order.map(told))]; // values that are shown alike are one
     if (texts.length <= 8) return { of: (v) => `var(--c${texts.indexOf(told(v)) + 1})`, list: texts.map((text, i) => [i + 1, text]) };
     const [low, high] = [order[0], order[order.length - 1]];
@@ -324,7 +325,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
       draw();
     });
     rows.forEach((row, i) => {
-      if (!inside(i)) return;
+      if (!inside(i) || ![a, b, varied[colour.value]].every((c) => Number.isFinite(c.value[i]))) return;
       const dot = make("circle", svg, { cx: px(a.value[i]), cy: py(b.value[i]), r: row.classList.contains("picked") ? 8 : 5, fill: paint.of(varied[colour.value].value[i]), stroke: "var(--card)" });
       dot.addEventListener("pointerenter", (event) => show(event, i));
       dot.addEventListener("pointerleave", (event) => show(event));
@@ -333,9 +334,9 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   };
   const parallel = (paint) => {
     const at = (k) => LEFT + (k * (W - LEFT - RIGHT - 40)) / (varied.length - 1);
-    const spans = varied.map((c) => [Math.min(...c.value), Math.max(...c.value)]);
+    const spans = varied.map((c) => c.value.filter((v) => Number.isFinite(v))).map((known) => [Math.min(...known), Math.max(...known)]);
     const place = (k, v) => H - BOTTOM - ((v - spans[k][0]) / (spans[k][1] - spans[k][0])) * (H - TOP - BOTTOM);
-    const order = rows.map((row, i) => i).sort((a, b) => inside(a) - inside(b));
+    const order = rows.map((row, i) => i).filter((i) => varied.every((c) => Number.isFinite(c.value[i]))).sort((a, b) => inside(a) - inside(b));
     for (const i of order) {
       const d = varied.map((c, k) => (k ? "L" : "M") + at(k) + " " + place(k, c.value[i])).join("");
       const line = make("path", svg, { d, fill: "none", stroke: inside(i) ? paint.of(varied[colour.value].value[i]) : "var(--grid)", "stroke-width": rows[i].classList.contains("picked") ? 4 : 1.5, "stroke-opacity": inside(i) ? 0.8 : 0.3 });
