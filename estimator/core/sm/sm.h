@@ -110,8 +110,8 @@ struct ww_warp {
 /* What others have taken of what a scheduler's tensor core needs, as of its last instruction of a warpgroup
  * (tensor.h). */
 struct ww_contention {
-    uint64_t at, port, reads; /* cycle of its issue; port_used and reads then */
-    uint32_t share, ii;       /* of that instruction */
+    uint64_t at, port, reads, writes; /* cycle of its issue; port_used, registers read and written then */
+    uint32_t share, ii, sums;         /* of that instruction */
 };
 
 struct ww_sched {
