@@ -244,9 +244,9 @@ static bool has_lines(const struct ww_result *r) {
 
 static void put_no_text(struct ww_page *p, const struct ww_result *r) {
     if (has_lines(r))
-        ww_html(
-            p, "<p class=\"named\">The text of the source is not at hand: report --sources DIR shows it, trace "
-               "record --keep-source -- PROGRAM keeps it.</p>\n");
+        ww_html(p,
+                "<p class=\"hint\">The text of the source is not at hand: report --sources DIR shows it, trace "
+                "record --keep-source -- PROGRAM keeps it.</p>\n");
 }
 
 void ww_html_listing(struct ww_page *p, const struct ww_result *r, const struct ww_trace *trace) {
