@@ -381,7 +381,8 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     if (!out->control && out->matrix_register) n.count = (uint16_t)(n.count + out->matrix_room + 1);
     out->banked = is_banked(gpu, launch);
     bool listed = gpu->collect_units_sp || out->banked;
-    out->bank = listed ? ww_arena_array(arena, 2 * list + launch->inst_count + 1, sizeof *out->bank) : NULL;
+    size_t heads = (size_t)(WW_RF_HEAD - 2) * launch->inst_count; /* `list` has one of 2 bytes for each */
+    out->bank = listed ? ww_arena_array(arena, 2 * list + heads + 1, sizeof *out->bank) : NULL;
     if (listed && !out->bank) return ww_fail_nomem(error, "decoded instructions");
     uint32_t at = 0, banks = 0;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
