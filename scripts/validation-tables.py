@@ -47,7 +47,7 @@ def table(rows):
     within = sum(r["within"] for r in counted)
     lines = []
     if counted:
-        lines.append("%d of %d rows that are counted lie within; **bold** does not.\n" % (within, len(counted)))
+        lines.append("%d of %d counted rows are within their tolerance; those in **bold** are not.\n" % (within, len(counted)))
     lines.append("| row | what | ours | paper | tolerance |")
     lines.append("|---|---|---|---|---|")
     for r in rows:
