@@ -75,7 +75,7 @@ PROGRAM := $(BUILD)/warpwatt
 CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v)) $(BUILD)/cudart/libcuda.so.1 $(BUILD)/cudart/libwarpwatt-static.so
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs replays bench layers golden analytic-fit \
+.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs replays bench layers golden analytic-fit fast-fit \
     format format-check install uninstall help clean tests python FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -383,6 +383,11 @@ else
 	@$(PYTHON) scripts/validation-tables.py '$(VALIDATION)' docs
 endif
 
+# Replays the workload suite and a space in both modes; the band of fast replay, and the tables of docs/model/fast.md.
+fast-fit: all
+	@$(PYTHON) scripts/fast-table.py --program $(PROGRAM) --dir $(BUILD)/fast --out estimator/fast/fast_fit.def
+	@$(PYTHON) scripts/fast-ranks.py --program $(PROGRAM) --dir $(BUILD)/fast
+
 # Full replays of the suite and the analytical model's constants and error from them; about five minutes of one core.
 analytic-fit: all
 	@scripts/analytic-table.py --program $(PROGRAM) --dir $(BUILD)/analytic >$(BUILD)/analytic-replays.csv
@@ -472,6 +477,7 @@ help:
 	@echo 'make docs          README and docs/ as web pages in build/docs (needs pandoc)'
 	@echo 'make layers        check that includes and calls follow the layers, and the rules of names'
 	@echo 'make golden        write the golden files of tests/cli and tests/golden anew; review the diff'
+	@echo 'make fast-fit      replay the workload suite in full and fast: the band of fast replay (minutes)'
 	@echo 'make analytic-fit  replay the workload suite and fit the analytical model to it (minutes)'
 	@echo 'make release       build/release/warpwatt: link-time optimisation and a profile (gcc; minutes)'
 	@echo 'make python        the Python package in build/python (docs/guide/python.md); pip install . installs it'

@@ -181,7 +181,7 @@ _warpwatt() {
                 --mech|-m) words=$(warpwatt mech list --names 2>/dev/null); is_value=1 ;;
                 --set|-s) return ;;
                 --launches) return ;;
-                --mode) words=$(echo full sampled analytic auto 2>/dev/null); is_value=1 ;;
+                --mode) words=$(echo full fast sampled analytic auto 2>/dev/null); is_value=1 ;;
                 --cache-control) return ;;
                 --clock-control) return ;;
                 --target-error) return ;;
@@ -211,7 +211,7 @@ _warpwatt() {
                 --points) return ;;
                 --budget) return ;;
                 --seed) return ;;
-                --mode) words=$(echo full sampled analytic auto 2>/dev/null); is_value=1 ;;
+                --mode) words=$(echo full fast sampled analytic auto 2>/dev/null); is_value=1 ;;
                 --jobs|-j) return ;;
                 --db|-d) is_file=1 ;;
                 --shard) return ;;

@@ -105,6 +105,10 @@ void ww_say_sweep_mode(const struct ww_explored *e, char out[80]);
 size_t ww_say_above(const struct ww_explored *e, char out[240]);
 /* The same of points within the constraints that lack a finite value of an objective. */
 size_t ww_say_no_value(const struct ww_explored *e, char out[240]);
+struct ww_explored_effect;
+/* An effect without what is left of rounding: 0 where it is a billionth of the objective's greatest, or less.
+ */
+double ww_effect_shown(const struct ww_explored *e, const struct ww_explored_effect *effect);
 /* The unit of an objective that has one of the names that sweeps know (docs/guide/sweep.md); "": it has none.
  */
 const char *ww_objective_unit(const char *objective);

@@ -276,7 +276,7 @@ static void effects(FILE *out, const struct ww_explored *e) {
         cell(out, f->a);
         cell(out, f->b);
         const char *unit = ww_objective_unit(e->objective[f->objective].name);
-        cell(out, isfinite(f->effect) ? ww_si_signed(f->effect, unit, text) : "-");
+        cell(out, isfinite(f->effect) ? ww_si_signed(ww_effect_shown(e, f), unit, text) : "-");
         cell(out, isfinite(f->error) ? ww_si(f->error, unit, text) : "-");
         cell(out, ww_percent(f->share, text));
         row_end(out);

@@ -109,6 +109,14 @@ size_t ww_say_no_value(const struct ww_explored *e, char out[240]) {
     return lacking;
 }
 
+double ww_effect_shown(const struct ww_explored *e, const struct ww_explored_effect *effect) {
+    double most = 0;
+    for (size_t i = 0; i < e->effect_count; i++)
+        if (e->effect[i].objective == effect->objective && isfinite(e->effect[i].effect))
+            most = fmax(most, fabs(e->effect[i].effect));
+    return fabs(effect->effect) <= 1e-9 * most ? 0 : effect->effect;
+}
+
 void ww_say_mode(const struct ww_result *r, char out[80]) {
     const char *code = ww_code_kind(r);
     bool analytic = strcmp(r->mode, "analytic") == 0;

@@ -136,7 +136,7 @@ static enum ww_code print_effects(const struct ww_explored *e, FILE *out, struct
         ww_grid_add(&g, name);
         ww_grid_add(&g, f->a);
         ww_grid_add(&g, f->b);
-        ww_grid_add(&g, isfinite(f->effect) ? ww_si_signed(f->effect, unit, t) : "-");
+        ww_grid_add(&g, isfinite(f->effect) ? ww_si_signed(ww_effect_shown(e, f), unit, t) : "-");
         ww_grid_add(&g, ww_si(known(f->error), unit, t));
         ww_grid_add(&g, ww_percent(known(f->share), t));
         ww_grid_add(&g, told && fabs(f->effect) < f->error ? "smaller than its error" : "");

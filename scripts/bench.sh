@@ -1,6 +1,6 @@
 #!/bin/bash
 # bench.sh PROGRAM: recorder speed, container size, replay speed, host instructions for each warp instruction under
-# callgrind (if valgrind is there), and how many times faster two threads are, on named workloads; recorder speed and
+# callgrind (if valgrind is there), and how many times faster two threads and fast replay are, on named workloads; recorder speed and
 # container size also on machine code (if a ptxas is there), the first of these
 # also of imported SASS traces of four kinds. One core but where it says two; the best of three.
 set -eu
@@ -32,8 +32,8 @@ host_each() { # GPU TRACE N: host instructions for each of N warp instructions, 
     echo "$all $none $3" | awk '{printf "%.0f", ($1 - $2) / $3}'
 }
 
-printf '%-12s %-7s %14s %14s %10s %12s %12s %12s %12s\n' workload gpu 'warp instr' 'thread instr' 'bytes/wi' \
-    'record ti/s' 'replay wi/s' 'host i/wi' '2 threads'
+printf '%-12s %-7s %14s %14s %10s %12s %12s %12s %12s %8s\n' workload gpu 'warp instr' 'thread instr' 'bytes/wi' \
+    'record ti/s' 'replay wi/s' 'host i/wi' '2 threads' fast
 while read -r workload gpu arch small; do
     trace=$OUT/$workload-$arch.wwt
     "$PROGRAM" trace record --code ptx -w "$workload" --arch "$arch" -o "$trace" --json >$OUT/record.json
@@ -43,6 +43,7 @@ while read -r workload gpu arch small; do
     record=$(best host_seconds "$PROGRAM" trace record --code ptx -w "$workload" --arch "$arch" -o "$trace" --json)
     replay=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json)
     two=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json --threads 2)
+    fast=$(best host_seconds "$PROGRAM" run --gpu "$gpu" --trace "$trace" --power none --no-pc --json --mode fast)
     host=-
     if command -v valgrind >/dev/null; then
         # A smaller input of the same kernel, since callgrind is slow.
@@ -51,8 +52,9 @@ while read -r workload gpu arch small; do
         few=$(field warp_instructions <$OUT/small.json)
         host=$(host_each "$gpu" $OUT/small.wwt "$few")
     fi
-    echo "$workload $gpu $warp $thread $bytes $record $replay $host $two" | awk '{
-        printf "%-12s %-7s %14d %14d %10.3f %12.3g %12.3g %12s %11.2fx\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8, $7 / $9}' |
+    echo "$workload $gpu $warp $thread $bytes $record $replay $host $two $fast" | awk '{
+        printf "%-12s %-7s %14d %14d %10.3f %12.3g %12.3g %12s %11.2fx %7.2fx\n", $1, $2, $3, $4, $5, $4 / $6, $3 / $7, $8, $7 / $9,
+            $7 / $10}' |
         tee -a $OUT/rows.new
 done <<END
 sgemm v100 sm_70 -p m=160 -p n=128 -p k=64
@@ -63,9 +65,9 @@ bfs v100 sm_70 -p nodes=30000
 spmv gtx480 sm_20 -p rows=20000
 END
 mv $OUT/rows.new $OUT/rows
-awk '{r += log($6); p += log($7); b += log($5); t += log($9); n++; if ($8 != "-") {h += log($8); m++}}
-    END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr, two threads %.2f times one",
-         exp(r / n), exp(p / n), exp(b / n), exp(t / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
+awk '{r += log($6); p += log($7); b += log($5); t += log($9); f += log($10); n++; if ($8 != "-") {h += log($8); m++}}
+    END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr, two threads %.2f times one, fast replay %.2f times full",
+         exp(r / n), exp(p / n), exp(b / n), exp(t / n), exp(f / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
 
 # Launches that leave most of a GPU idle: what each costs, beside what any command does.
 "$PROGRAM" trace record --code ptx -w bfs --arch sm_70 -p nodes=600 -o $OUT/launches.wwt -q
@@ -110,17 +112,18 @@ import_kind() { # KIND CTAS FILE: imports what the generator writes; prints the 
     rm $OUT/kind.traceg
 }
 
-printf '\n%-12s %-7s %14s %12s %12s %8s %12s\n' 'SASS kind' gpu 'warp instr' 'replay wi/s' 'cycle-level' ratio 'host i/wi'
+printf '\n%-12s %-7s %14s %12s %12s %8s %12s %8s\n' 'SASS kind' gpu 'warp instr' 'replay wi/s' 'cycle-level' ratio 'host i/wi' fast
 while read -r kind ctas level; do
     warp=$(import_kind "$kind" "$ctas" "$OUT/sass-$kind.wwt")
     replay=$(best host_seconds "$PROGRAM" run --gpu v100 --trace "$OUT/sass-$kind.wwt" --power none --no-pc --json)
+    fast=$(best host_seconds "$PROGRAM" run --gpu v100 --trace "$OUT/sass-$kind.wwt" --power none --no-pc --json --mode fast)
     host=-
     if command -v valgrind >/dev/null; then
         few=$(import_kind "$kind" $((ctas / 4)) $OUT/small.wwt)
         host=$(host_each v100 $OUT/small.wwt "$few")
     fi
-    echo "$kind $warp $replay $level $host" | awk '{
-        printf "%-12s %-7s %14d %12.3g %12d %8.0f %12s\n", $1, "v100", $2, $2 / $3, $4, $2 / $3 / $4, $5}' |
+    echo "$kind $warp $replay $level $host $fast" | awk '{
+        printf "%-12s %-7s %14d %12.3g %12d %8.0f %12s %7.2fx\n", $1, "v100", $2, $2 / $3, $4, $2 / $3 / $4, $5, $3 / $6}' |
         tee -a $OUT/kinds.new
 done <<END2
 copy 1280 14000
@@ -129,5 +132,6 @@ gather 1280 1000
 tiles 320 56000
 END2
 mv $OUT/kinds.new $OUT/kinds
-awk '{p += log($4); r += log($6); n++}
-    END {printf "geometric means: replay %.3g warp instr/s, %.0f times cycle-level\n", exp(p / n), exp(r / n)}' $OUT/kinds
+awk '{p += log($4); r += log($6); f += log($8); n++}
+    END {printf "geometric means: replay %.3g warp instr/s, %.0f times cycle-level, fast replay %.2f times full\n",
+        exp(p / n), exp(r / n), exp(f / n)}' $OUT/kinds

@@ -21,12 +21,12 @@ struct ww_run_options {
     const char *launches;          /* list such as "0,2-4"; NULL: all */
     const char *const *mechanisms; /* "kind=name" or "kind.parameter=value" */
     size_t mechanism_count;
-    const char *mode;        /* "full" (NULL), "sampled", "analytic"; "auto": sampled if the launches have more
-                              * than WW_AUTO_INSTRUCTIONS warp instructions, else full */
-    double target_error;     /* sampled: half-width of the intervals, part of the estimate; 0: 0.03 */
-    double confidence;       /* of the intervals, 0.5 to 0.9999; 0: 0.95 */
-    const char *power_table; /* NULL: by the GPU's name; "none": no energy */
-    uint32_t epoch_cycles;   /* 0: 4096 */
+    const char *mode; /* "full" (NULL), "fast", "sampled", "analytic"; "auto": sampled if the launches have more
+                       * than WW_AUTO_INSTRUCTIONS warp instructions, else full */
+    double target_error;       /* sampled: half-width of the intervals, part of the estimate; 0: 0.03 */
+    double confidence;         /* of the intervals, 0.5 to 0.9999; 0: 0.95 */
+    const char *power_table;   /* NULL: by the GPU's name; "none": no energy */
+    uint32_t epoch_cycles;     /* 0: 4096 */
     const char *cache_control; /* before each launch: "flush": L2 and TLBs are written back and invalidated, as
                                 * profilers do, and each launch stands alone; "flush-once": the same, but a
                                 * kernel's first launch finds its code in DRAM; "keep" (NULL): as the one before
@@ -39,8 +39,8 @@ struct ww_run_options {
     bool pack_pc;  /* full replays: only ww_db_store reads them, so that they take a tenth of the memory */
     bool timeline; /* full replays: keep counters of the memory path by epoch, and the first CTAs */
     uint64_t timeline_ctas; /* how many CTAs of the run, at most */
-    /* Threads that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the same for any
-     * number. It is one for fewer than 20 SMs, with a governor, or a timeline of CTAs. */
+    /* Threads of a full replay that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the
+     * same for any number. It is one for fewer than 20 SMs, with a governor, or a timeline of CTAs. */
     unsigned threads;
     bool serialize; /* full replays: launches run one after the other, also where their order allows more */
     ww_progress_fn progress;

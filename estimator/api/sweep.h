@@ -41,7 +41,7 @@ struct ww_sweep_options {
     const char *space;    /* file: GPU, traces, parameters with their levels (docs/guide/sweep.md) */
     const char *db;       /* made if it is not there */
     const char *strategy; /* "grid" (NULL), "random", "latin", "sobol", "adaptive", "best" */
-    const char *mode;     /* of the replays: "full" (NULL), "sampled", "analytic" */
+    const char *mode;     /* of the replays: "full" (NULL), "fast", "sampled", "analytic" */
     uint64_t points;      /* that the strategy picks; 0 for the grid; of adaptive candidates, 0: the grid */
     double budget;        /* of adaptive, best: share of the cost of replaying all candidates, 0: 0.05; 1 */
     uint64_t seed;

@@ -203,7 +203,8 @@ static const struct cmd_option run_options[] = {
     {"set", 's', "KEY=VALUE", "override a GPU parameter, as sm.count=40", CMD_REPEAT},
     {"launches", 0, "LIST", "launches to replay, such as 0,2-4 (default: all)", 0},
     {"mode", 0, "MODE",
-     "full, sampled (docs/model/sampling.md), analytic (microseconds, docs/model/analytic.md), or auto: "
+     "full, fast (simpler memory, docs/model/fast.md), sampled (docs/model/sampling.md), analytic "
+     "(microseconds, docs/model/analytic.md), or auto: "
      "sampled above 50 million warp instructions (default)",
      0},
     {"cache-control", 0, "STATE",

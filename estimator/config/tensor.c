@@ -18,11 +18,11 @@ static bool operation(const char *word, size_t n, struct ww_matrix *out) {
         uint8_t type;
         bool async;
     } all[] = {
-        {"HMMA", WW_MATRIX_FP16, false}, {"IMMA", WW_MATRIX_INT8, false},   {"DMMA", WW_MATRIX_FP64, false},
-        {"BMMA", WW_MATRIX_B1, false},   {"QMMA", WW_MATRIX_FP8, false},    {"OMMA", WW_MATRIX_FP4, false},
-        {"HGMMA", WW_MATRIX_FP16, true}, {"IGMMA", WW_MATRIX_INT8, true},   {"BGMMA", WW_MATRIX_B1, true},
-        {"QGMMA", WW_MATRIX_FP8, true},  {"UTCHMMA", WW_MATRIX_FP16, true}, {"UTCIMMA", WW_MATRIX_INT8, true},
-        {"UTCQMMA", WW_MATRIX_FP8, true}};
+        {"HMMA", WW_MATRIX_FP16, false},  {"IMMA", WW_MATRIX_INT8, false},   {"DMMA", WW_MATRIX_FP64, false},
+        {"BMMA", WW_MATRIX_B1, false},    {"QMMA", WW_MATRIX_FP8, false},    {"OMMA", WW_MATRIX_FP4, false},
+        {"HGMMA", WW_MATRIX_FP16, true},  {"IGMMA", WW_MATRIX_INT8, true},   {"BGMMA", WW_MATRIX_B1, true},
+        {"QGMMA", WW_MATRIX_FP8, true},   {"UTCHMMA", WW_MATRIX_FP16, true}, {"UTCIMMA", WW_MATRIX_INT8, true},
+        {"UTCQMMA", WW_MATRIX_FP8, true}, {"UTCOMMA", WW_MATRIX_FP4, true}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (!is(word, n, all[i].name)) continue;
         out->type = all[i].type;
@@ -86,6 +86,7 @@ bool ww_matrix_of(const char *mnemonic, struct ww_matrix *out) {
         first = false;
         has_shape |= shape(p, n, out);
         if (is(p, n, "SP")) out->sparse = true;
+        if (is(p, n, "2CTA")) out->pair = true;
         if (!sums && (is(p, n, "F16") || is(p, n, "F32"))) {
             out->fp32 = is(p, n, "F32");
             sums = true;
@@ -169,11 +170,12 @@ bool ww_tensor_time(const struct ww_gpu_spec *gpu, const char *mnemonic, bool fr
     const struct row *row = x.async ? NULL : find_row(gpu->pipe_tensor_unit, mnemonic);
     double slow = gpu->pipe_tensor_half_fp32 && x.fp32 ? 2 : 1;
     double cycles = row && row->eighths ? row->eighths / 8.0 : x.fma / rate_of(u, &x);
-    cycles *= slow / gpu->pipe_tensor_speed;
+    double ctas = x.pair ? 2 : 1; /* each multiplies its rows, and reads half of B */
+    cycles *= slow / gpu->pipe_tensor_speed / ctas;
     out->latency = row && row->latency ? row->latency : u->latency;
     out->read = 0;
     if (x.async) {
-        double bytes = operand_bytes(&x) / gpu->pipe_tensor_async_bytes;
+        double bytes = operand_bytes(&x) / gpu->pipe_tensor_async_bytes / ctas;
         if (cycles < bytes) cycles = bytes;
         out->read = bytes - (from_registers ? x.m * row_bytes(&x) / gpu->pipe_tensor_async_bytes : 0);
         out->latency = gpu->pipe_tensor_async_cycles + (x.whole ? (uint32_t)cycles : x.registers);

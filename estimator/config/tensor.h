@@ -24,6 +24,7 @@ struct ww_matrix {
     bool fp32;          /* sums of fp32 */
     bool async;         /* one of a warpgroup, whose result is waited for by groups */
     bool whole;         /* of these, one that a warp asks for alone; sums lie in tensor memory */
+    bool pair;          /* of these, one of two CTAs, each of which has half of the rows */
     uint16_t m, n, k;   /* of the warp, or of the warpgroup */
     uint32_t fma;       /* multiply-adds of a warp; with a sparse A those that are not left out */
     uint32_t registers; /* of a lane's sums, with async */

@@ -232,7 +232,7 @@ struct ww_result {
     const char *trace;      /* path as given */
     const char *trace_hash; /* content hash of the trace, hex */
     const char *program;    /* provenance of the trace: what was recorded */
-    const char *mode;       /* "full", "sampled" or "analytic" */
+    const char *mode;       /* "full", "fast", "sampled" or "analytic" */
     const char *version;    /* warpwatt version that computed it */
     const char *warning; /* of the run that computed it: what limits the figures; NULL: nothing. Not stored */
     uint64_t seed;
@@ -244,7 +244,7 @@ struct ww_result {
     size_t override_count;
     struct ww_launch_result *launch; /* sampled: those that were replayed whole */
     size_t launch_count;
-    uint64_t cycles; /* sum over launches; estimated unless the mode is full */
+    uint64_t cycles; /* sum over launches; estimated unless the mode is full or fast */
     uint64_t time_ps;
     uint64_t warp_instructions;
     uint64_t thread_instructions;

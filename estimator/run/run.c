@@ -19,8 +19,12 @@
 static const struct mode {
     const char *name;
     enum ww_code (*run)(struct run *r, struct ww_error *error); /* NULL: chosen by the trace's size */
-} modes[] = {{"full", ww_run_full}, {"sampled", ww_run_sampled}, {"analytic", ww_run_analytic}, {"auto", NULL}};
-enum { MODES = sizeof modes / sizeof *modes, MODE_FULL = 0, MODE_SAMPLED = 1 };
+} modes[] = {{"full", ww_run_full},
+             {"fast", ww_run_fast},
+             {"sampled", ww_run_sampled},
+             {"analytic", ww_run_analytic},
+             {"auto", NULL}};
+enum { MODES = sizeof modes / sizeof *modes, MODE_FULL = 0, MODE_SAMPLED = 2 };
 
 static double now_seconds(void) {
     struct timespec t;
@@ -62,7 +66,7 @@ static bool is_cache_control(const char *named) {
 static enum ww_code check_options(const struct ww_run_options *o, struct ww_error *error) {
     if (!o->gpu || !o->trace_path) return ww_fail(error, WW_USAGE, NULL, "a run needs a GPU and a trace");
     if (!find_mode(o->mode))
-        return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, sampled, analytic or auto",
+        return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, fast, sampled, analytic or auto",
                        o->mode);
     if (o->epoch_cycles && (o->epoch_cycles < 64 || o->epoch_cycles > 1u << 30))
         return ww_fail(error, WW_USAGE, "--epoch", "%u: expected 64 to 1073741824 cycles", o->epoch_cycles);
@@ -376,8 +380,10 @@ static enum ww_code replay_range(struct run *r, uint64_t first, uint64_t last, s
     return WW_OK;
 }
 
-enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
+enum ww_code ww_run_replay(struct run *r, bool fast, struct ww_error *error) {
     struct ww_engine_options options = ww_run_engine_options(r);
+    options.fast = fast;
+    if (fast) options.threads = 1; /* SMs take turns, see core/launch/spans.h */
     uint64_t n = 0;
     if (r->options->timeline) {
         WW_TRY(ww_run_timeline_open(r, &r->ctas, error));
@@ -397,6 +403,10 @@ enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
     r->result->cycles_interval = (struct ww_interval){(double)r->result->cycles, (double)r->result->cycles};
     r->result->energy_interval = (struct ww_interval){r->result->energy_j, r->result->energy_j};
     return ww_run_copies(r, error);
+}
+
+enum ww_code ww_run_full(struct run *r, struct ww_error *error) {
+    return ww_run_replay(r, false, error);
 }
 
 /* Launches in a row mostly have the same origin: they share its text. Those of a trace that another tool made

@@ -107,6 +107,9 @@ enum ww_code ww_run_copies(struct run *r, struct ww_error *error);
 /* The modes. Each fills in the result's launches, totals and intervals; the rest of it is there or follows.
  * Errors: those of ww_run. */
 enum ww_code ww_run_full(struct run *r, struct ww_error *error);
+enum ww_code ww_run_fast(struct run *r, struct ww_error *error);
+/* Replays all instructions of the launches; fast: with reservations in place of queues (core/memory/fast.h). */
+enum ww_code ww_run_replay(struct run *r, bool fast, struct ww_error *error);
 enum ww_code ww_run_sampled(struct run *r, struct ww_error *error);
 enum ww_code ww_run_analytic(struct run *r, struct ww_error *error);
 /* Whether the analytical model can take the trace. Errors: WW_UNSUPPORTED (it has bulk transfers), WW_INPUT. */

@@ -33,7 +33,7 @@ def run(trace: str | os.PathLike[str], gpu: str | os.PathLike[str] | Gpu, *, ove
     """Replays a trace on a GPU.
 
     `gpu` is a name, a .json file, or a Gpu; `overrides` are its parameters ({"sm.count": 40}), `mechanisms` those of the
-    run ({"sched": "lrr"}). `mode` is "full", "sampled", "analytic" or "auto". `db` stores the result in a database. `serialize` replays launches of
+    run ({"sched": "lrr"}). `mode` is "full", "fast", "sampled", "analytic" or "auto". `db` stores the result in a database. `serialize` replays launches of
     several streams one after the other.
     """
     target = gpu_of(gpu, overrides)

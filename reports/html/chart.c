@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60, TOP = 12, BOTTOM = 72 /* pixels */ };
-#define LABEL 24 /* characters of a row's label */
+#define LABEL 30 /* characters of a row's label */
 #define LEFT 0.2 /* of the width: where the axis of time begins and ends */
 #define RIGHT 0.97
 
@@ -137,10 +137,10 @@ static bool any_interval(const struct ww_chart *c) {
     return false;
 }
 
-/* A round step that makes at most five, fewer where their numbers are long: labels of rows leave little room.
- */
-static double tic_step(double most) {
-    double raw = most / (most < 2 ? 3 : 5), power = pow(10, floor(log10(raw))), step = raw / power;
+/* A round step that makes at most five, fewer where their numbers or the labels of rows are long. */
+static double tic_step(double most, bool long_labels) {
+    double raw = most / (long_labels || most < 2 ? 3 : 5), power = pow(10, floor(log10(raw))),
+           step = raw / power;
     return power * (step <= 1 ? 1 : step <= 2 ? 2 : step <= 5 ? 5 : 10);
 }
 
@@ -148,14 +148,14 @@ static unsigned bars_height(const struct ww_chart *c) {
     return TOP + BOTTOM + 12 + 24 * (unsigned)c->rows;
 }
 
-/* The size of rows' labels: so that long ones leave half of the width to the bars. */
-static int label_size(const struct ww_chart *c) {
+/* Labels that take half of the width, in a smaller size, so that bars have the other half. */
+static bool has_long_labels(const struct ww_chart *c) {
     size_t longest = 0;
     for (size_t i = 0; i < c->rows; i++) {
         size_t n = strlen(c->label[i]);
         if (n > longest) longest = n;
     }
-    return longest > LABEL / 3 * 2 ? 12 : 14;
+    return longest > LABEL / 3 * 2;
 }
 
 static void script_bars(struct ww_plot *plot, const struct ww_chart *c) {
@@ -166,7 +166,7 @@ static void script_bars(struct ww_plot *plot, const struct ww_chart *c) {
     fprintf(plot->script,
             "set border 2\nset grid x noy lt 1 lw 1 lc rgb " WW_PLOT_GRID "\nset yrange [%g:-0.5]\n",
             (double)c->rows - 0.5);
-    fprintf(plot->script, "set ytics scale 0 font \",%d\" (", label_size(c));
+    fprintf(plot->script, "set ytics scale 0 font \",%d\" (", has_long_labels(c) ? 12 : 14);
     for (size_t i = 0; i < c->rows; i++) {
         ww_plot_label(plot, c->label[i], LABEL);
         fprintf(plot->script, " %zu%s", i, i + 1 < c->rows ? ", " : ")\n");
@@ -176,7 +176,7 @@ static void script_bars(struct ww_plot *plot, const struct ww_chart *c) {
             is_share(c) && most > 99 ? 100
             : most > 0               ? most * 1.02
                                      : 1,
-            tic_step(most));
+            tic_step(most, has_long_labels(c)));
     put_bars(plot, c, scale.factor);
     put_intervals(plot, c, scale.factor);
     fputs("plot ", plot->script);

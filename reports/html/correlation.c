@@ -1,5 +1,6 @@
 /* The correlation page: estimated over measured cycles, a point a launch, ours and another estimator's side by
  * side. */
+#include "../../estimator/base/demangle.h"
 #include "../../estimator/base/err.h"
 #include "../../estimator/base/locale.h"
 #include "../points.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SIZE = 460, LEFT = 56, BOTTOM = 46, EDGE = 10, COLORS = 10 };
+enum { SIZE = 460, LEFT = 72, BOTTOM = 46, EDGE = 10, COLORS = 10 };
 
 /* ---- figures ---- */
 
@@ -72,16 +73,30 @@ static double at_y(const struct axes *a, double cycles) {
     return SIZE - BOTTOM - place(a, cycles) * (SIZE - BOTTOM - EDGE) / (SIZE - LEFT - EDGE);
 }
 
+/* "100 k" for 10 to the power of 5. */
+static void decade(int power, char out[32]) {
+    static const char prefix[] = "kMGT";
+    int third = power / 3;
+    if (power >= 0 && power < 3)
+        snprintf(out, 32, "%d", power == 0 ? 1 : power == 1 ? 10 : 100);
+    else if (power < 0 || third > 4)
+        snprintf(out, 32, "1e%d", power);
+    else
+        snprintf(out, 32, "%d %c", power % 3 == 0 ? 1 : power % 3 == 1 ? 10 : 100, prefix[third - 1]);
+}
+
 static void put_axes(struct ww_page *p, const struct axes *a) {
     for (int d = (int)a->lo; d <= (int)a->hi; d++) {
         double v = pow(10, d);
+        char text[32];
+        decade(d, text);
         ww_html(p,
                 "<path d=\"M%.1f %d V%d M%d %.1f H%d\" stroke=\"currentColor\" stroke-opacity=\".2\" "
                 "fill=\"none\"/>"
-                "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">1e%d</text>"
-                "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">1e%d</text>\n",
+                "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>"
+                "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
                 at_x(a, v), EDGE, SIZE - BOTTOM, LEFT, at_y(a, v), SIZE - EDGE, at_x(a, v), SIZE - BOTTOM + 18,
-                d, LEFT - 6, at_y(a, v) + 4, d);
+                d < (int)a->hi ? "middle" : "end", text, LEFT - 6, at_y(a, v) + 4, text);
     }
     double lo = pow(10, a->lo), hi = pow(10, a->hi);
     ww_html(
@@ -111,18 +126,26 @@ static unsigned color_of(unsigned program) {
     return program % COLORS + 1;
 }
 
-/* The second ten of programs have hollow points. */
+/* The second ten of programs have hollow points, the third ten squares, the fourth hollow ones. */
 static const char *fill_of(unsigned program) {
     return program / COLORS % 2 ? "0" : ".75";
+}
+
+/* Opens the mark of a program's points. */
+static void put_mark(struct ww_page *page, unsigned program, double x, double y, double r) {
+    if (program / COLORS % 4 < 2)
+        ww_html(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.0f\"", x, y, r);
+    else
+        ww_html(page, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.0f\" height=\"%.0f\"", x - r, y - r, 2 * r, 2 * r);
+    ww_html(page, " stroke=\"var(--c%u)\" fill=\"var(--c%u)\" fill-opacity=\"%s\"", color_of(program),
+            color_of(program), fill_of(program));
 }
 
 static void put_point(struct ww_page *page, const struct axes *a, const struct ww_point *point,
                       unsigned program, bool other) {
     double v = estimate(point, other);
-    ww_html(page,
-            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" stroke=\"var(--c%u)\" fill=\"var(--c%u)\" "
-            "fill-opacity=\"%s\"><title>",
-            at_x(a, point->measured), at_y(a, v), color_of(program), color_of(program), fill_of(program));
+    put_mark(page, program, at_x(a, point->measured), at_y(a, v), 4);
+    ww_html(page, "><title>");
     ww_html_text(page, point->program);
     ww_html(page, " ");
     ww_html_text(page, point->launch);
@@ -130,8 +153,8 @@ static void put_point(struct ww_page *page, const struct axes *a, const struct w
     ww_html_text(page, point->table);
     ww_html(page, ") ");
     ww_html_text(page, point->kernel);
-    ww_html(page, ": measured %.0f, estimated %.0f, %+.1f %%</title></circle>\n", point->measured, v,
-            100 * (v / point->measured - 1));
+    ww_html(page, ": measured %.0f, estimated %.0f, %+.1f %%</title></%s>\n", point->measured, v,
+            100 * (v / point->measured - 1), program / COLORS % 4 < 2 ? "circle" : "rect");
 }
 
 static void put_scatter(struct ww_page *page, const struct ww_points *p, const unsigned *program,
@@ -156,8 +179,10 @@ static void put_scatter(struct ww_page *page, const struct ww_points *p, const u
 /* ---- tables ---- */
 
 static void put_programs(struct ww_page *page, const struct ww_points *p, const unsigned *program) {
-    static const char *const head[] = {"program", "launches", "error", "bias", "the other's error", NULL};
+    char other_error[80];
+    const char *const head[] = {"program", "launches", "error", "bias", p->other ? other_error : NULL, NULL};
     struct ww_tab t;
+    snprintf(other_error, sizeof other_error, "error of %.60s", p->other ? p->other : "");
     unsigned seen = 0;
     ww_tab_begin(&t, page, "Programs, mean over launches", head, 1);
     for (size_t i = 0; i < p->count; i++) {
@@ -168,7 +193,7 @@ static void put_programs(struct ww_page *page, const struct ww_points *p, const 
         ww_tab_count(&t, ours.launches);
         ww_tab_percent(&t, ours.error);
         ww_tab_change(&t, ours.bias);
-        ww_tab_percent(&t, other.error);
+        if (p->other) ww_tab_percent(&t, other.error);
     }
     ww_tab_end(&t);
 }
@@ -181,24 +206,30 @@ static int by_error(const void *left, const void *right) {
 }
 
 static void put_launches(struct ww_page *page, const struct ww_points *p, const struct ww_point **order) {
-    static const char *const head[] = {"program", "launch", "table",     "kernel",    "measured",
-                                       "ours",    "error",  "the other", "its error", NULL};
+    char other[80];
+    const char *const head[] = {"program",   "launch",   "table", "kernel",
+                                "measured",  "warpwatt", "error", p->other ? other : NULL,
+                                "its error", NULL};
     struct ww_tab t;
+    snprintf(other, sizeof other, "%.60s", p->other ? p->other : "");
     for (size_t i = 0; i < p->count; i++) order[i] = &p->point[i];
     qsort(order, p->count, sizeof *order, by_error);
     ww_tab_begin(&t, page, "Launches, those furthest off first", head, 1u | 1u << 1 | 1u << 2 | 1u << 3);
     for (size_t i = 0; i < p->count; i++) {
         const struct ww_point *r = order[i];
-        char other[32];
-        snprintf(other, sizeof other, "%.0f", r->other);
+        char kernel[WW_NAME_SHORT];
         ww_tab_text(&t, r->program);
         ww_tab_text(&t, r->launch);
         ww_tab_text(&t, r->table);
-        ww_tab_text(&t, r->kernel);
+        ww_tab_text(&t, ww_short_name(r->kernel, kernel));
         ww_tab_count(&t, (uint64_t)r->measured);
         ww_tab_count(&t, (uint64_t)r->ours);
         ww_tab_change(&t, r->ours / r->measured - 1);
-        ww_tab_value(&t, r->other, other);
+        if (!p->other) continue;
+        if (r->other > 0)
+            ww_tab_count(&t, (uint64_t)r->other);
+        else
+            ww_tab_value(&t, NAN, "-");
         ww_tab_change(&t, r->other > 0 ? r->other / r->measured - 1 : (double)NAN);
     }
     ww_tab_end(&t);
@@ -209,10 +240,9 @@ static void put_legend(struct ww_page *page, const struct ww_points *p, const un
     ww_html(page, "<ul class=\"dots\">\n");
     for (size_t i = 0; i < p->count; i++) {
         if (program[i] != seen) continue;
-        ww_html(page,
-                "<li><svg width=\"12\" height=\"12\" aria-hidden=\"true\"><circle cx=\"6\" cy=\"6\" r=\"5\" "
-                "stroke=\"var(--c%u)\" fill=\"var(--c%u)\" fill-opacity=\"%s\"/></svg> ",
-                color_of(seen), color_of(seen), fill_of(seen));
+        ww_html(page, "<li><svg width=\"12\" height=\"12\" aria-hidden=\"true\">");
+        put_mark(page, seen, 6, 6, 5);
+        ww_html(page, "/></svg> ");
         seen++;
         ww_html_text(page, p->point[i].program);
         ww_html(page, "</li>\n");

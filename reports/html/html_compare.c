@@ -10,22 +10,26 @@
 enum { BAR_ROWS = 24, NAME = 96 };
 
 /* The part of the trace's name that people know. */
-static void run_name(const struct ww_result *r, int64_t id, const struct ww_result *base, char out[NAME]) {
+static void run_name(const struct ww_result *r, int64_t id, const struct ww_result *base, bool one_gpu,
+                     char out[NAME]) {
     const char *slash = strrchr(r->trace, '/'), *name = slash ? slash + 1 : r->trace;
     size_t n = strlen(name);
     if (n > 4 && strcmp(name + n - 4, ".wwt") == 0) n -= 4;
     struct ww_difference d[WW_DIFFERENCES];
     size_t count = r == base ? 0 : ww_differences(base, r, d), i = 0;
     while (i < count && i + 1 < WW_DIFFERENCES && strcmp(d[i].what, "gpu") == 0) i++;
-    snprintf(out, NAME, "%" PRId64 " %.*s on %.20s%s%.28s%s%.12s", id, n > 24 ? 24 : (int)n, name, r->gpu,
-             i < count ? " " : "", i < count ? d[i].what : "", i < count ? "=" : "", i < count ? d[i].b : "");
+    snprintf(out, NAME, "%" PRId64 " %.*s%s%.20s%s%.28s%s%.12s", id, n > 24 ? 24 : (int)n, name,
+             one_gpu ? "" : " on ", one_gpu ? "" : r->gpu, i < count ? " " : "", i < count ? d[i].what : "",
+             i < count ? "=" : "", i < count ? d[i].b : "");
 }
 
 /* What the run differs from the first one in: "sm.count=40 (80), sched=lrr (gto)". */
 static void differing(const struct ww_result *r, const struct ww_result *base, char *out, size_t size) {
     struct ww_difference d[WW_DIFFERENCES];
+    bool traces = strcmp(r->trace_hash, base->trace_hash) != 0;
     size_t count = ww_differences(base, r, d), used = 0;
-    snprintf(out, size, "nothing");
+    snprintf(out, size, "%s", traces ? "another trace" : "nothing");
+    if (traces) used = strlen(out);
     for (size_t i = 0; i < count && i < WW_DIFFERENCES && used < size; i++) {
         int n = snprintf(out + used, size - used, "%s%s=%s (%s)", used ? ", " : "", d[i].what, d[i].b, d[i].a);
         if (n > 0) used += (size_t)n;
@@ -106,11 +110,13 @@ static void lay_energy(const struct ww_result *r, const struct ww_launch_result 
 }
 
 static void make_bars(struct bars *b, const struct ww_report_set *set) {
+    bool one_gpu = true;
+    for (size_t i = 1; i < set->run_count; i++) one_gpu &= strcmp(set->run[i]->gpu, set->run[0]->gpu) == 0;
     for (size_t i = 0; i < set->run_count && i < BAR_ROWS; i++) {
         const struct ww_result *r = set->run[i];
         struct ww_launch_result sum;
         ww_sum_launches(r, &sum);
-        run_name(r, set->run_id[i], set->run[0], b->name[i]);
+        run_name(r, set->run_id[i], set->run[0], one_gpu, b->name[i]);
         b->label[i] = b->name[i];
         lay_time(r, &sum, b->time[i]);
         lay_energy(r, &sum, b->energy[i]);

@@ -63,7 +63,7 @@ static void board_figure(struct ww_page *p, const struct ww_explored *e) {
 static void head(struct ww_page *p, const struct ww_explored *e, const struct counts *c) {
     ww_html(p, "<section>\n<h2 id=\"sweep\">Sweep %" PRId64 " on ", e->sweep);
     ww_html_text(p, e->gpu);
-    ww_html(p, "</h2>\n<ul class=\"key\">\n<li><span>traces</span> <b>");
+    ww_html(p, "</h2>\n<ul class=\"key\">\n<li class=\"wide\"><span>traces</span> <b>");
     ww_html_text(p, e->traces);
     ww_html(p, "</b></li>\n<li><span>strategy</span> <b>");
     ww_html_text(p, e->strategy);
@@ -147,7 +147,8 @@ static void objective_cell(struct ww_tab *t, const struct ww_explored *e, size_t
 static void put_axis(struct ww_plot *plot, char axis, const char *name, const struct ww_scale *scale) {
     fprintf(plot->script, "set %clabel ", axis);
     ww_plot_label(plot, name, 30);
-    if (*scale->unit) fprintf(plot->script, ".\" (%s)\"", scale->unit);
+    const char *unit = *scale->unit ? scale->unit : strcmp(name, "area") == 0 ? "mm²" : "";
+    if (*unit) fprintf(plot->script, ".\" (%s)\"", unit);
     fputc('\n', plot->script);
 }
 
@@ -181,8 +182,8 @@ static void script_front(struct ww_plot *plot, const struct ww_explored *e, size
         unsigned n = kinds[k].color;
         if (!count_kind(e, (enum kind)k, a, b)) continue;
         fprintf(plot->script, "%s$k%d using 1:2 %s pt %d ps %s lc rgb \"#%02x%02x%02x\"", between, k,
-                k == FRONT ? "smooth unique with linespoints" : "with points", mark[k],
-                k == FRONT ? "1" : "0.7", n, n, n);
+                k == FRONT && e->objective_count == 2 ? "smooth unique with linespoints" : "with points",
+                mark[k], k == FRONT ? "1" : "0.7", n, n, n);
         between = ", ";
     }
     fputc('\n', plot->script);
@@ -228,8 +229,11 @@ static void front_legend(struct ww_page *p, const struct ww_explored *e, size_t 
 
 static void front_plot(struct ww_page *p, const struct ww_explored *e, size_t a, size_t b,
                        const struct ww_explored_point *const *front, size_t count) {
-    static const char title[] = "Pareto front";
     struct ww_plot plot;
+    char title[120], x[40], y[40];
+    ww_clean_text(e->objective[a].name, x, sizeof x);
+    ww_clean_text(e->objective[b].name, y, sizeof y);
+    snprintf(title, sizeof title, "Pareto front: %s over %s", y, x);
     ww_figure_begin(p, title);
     ww_plot_begin(&plot, p, 480, 340);
     if (plot.script) script_front(&plot, e, a, b);
@@ -253,7 +257,7 @@ static void effect_bars(struct ww_page *p, const struct ww_explored *e, size_t o
     size_t rows = 0;
     for (size_t i = 0; i < e->effect_count && rows < EFFECT_ROWS; i++) {
         const struct ww_explored_effect *f = &e->effect[i];
-        if (f->objective != objective || !(f->share > 0)) continue;
+        if (f->objective != objective || !(f->share >= 0.0005)) continue;
         snprintf(name[rows], sizeof name[rows], "%.30s%s%.30s", f->a, *f->b ? " x " : "", f->b);
         label[rows] = name[rows];
         share[rows++] = f->share;
@@ -285,7 +289,8 @@ static void effect_table(struct ww_page *p, const struct ww_explored *e) {
         ww_tab_text(&t, e->objective[f->objective].name);
         ww_tab_text(&t, f->a);
         ww_tab_text(&t, f->b);
-        ww_tab_value(&t, f->effect, ww_si_signed(f->effect, unit_of(e, f->objective), text));
+        double effect = ww_effect_shown(e, f);
+        ww_tab_value(&t, effect, ww_si_signed(effect, unit_of(e, f->objective), text));
         ww_tab_value(&t, f->error, ww_si(f->error, unit_of(e, f->objective), text));
         ww_tab_percent(&t, f->share);
         ww_tab_text(&t, fabs(f->effect) < f->error ? "smaller than its error" : "");

@@ -235,9 +235,24 @@ static bool is_wanted(const struct ww_page *p, const struct ww_trace *trace, con
     return false;
 }
 
+static bool has_lines(const struct ww_result *r) {
+    for (size_t i = 0; i < r->launch_count; i++)
+        for (size_t k = 0; k < r->launch[i].pc_count; k++)
+            if (r->launch[i].pc[k].line) return true;
+    return false;
+}
+
+static void put_no_text(struct ww_page *p, const struct ww_result *r) {
+    if (has_lines(r))
+        ww_html(p,
+                "<p class=\"hint\">The text of the source is not at hand: report --sources DIR shows it, trace "
+                "record --keep-source -- PROGRAM keeps it.</p>\n");
+}
+
 void ww_html_listing(struct ww_page *p, const struct ww_result *r, const struct ww_trace *trace) {
     size_t most = 0, files = 0, rows = 0;
     for (size_t i = 0; i < r->launch_count; i++) most += r->launch[i].pc_count;
+    if (!p->sources && !trace) put_no_text(p, r);
     if ((!p->sources && !trace) || !most) return;
     struct entry *e = calloc(most, sizeof *e);
     struct row *row = calloc(most, sizeof *row);
@@ -249,7 +264,10 @@ void ww_html_listing(struct ww_page *p, const struct ww_result *r, const struct 
         rows += l[files].rows;
     }
     if (files) qsort(l, files, sizeof *l, by_stall);
-    if (!is_wanted(p, trace, l, files)) files = 0;
+    if (!is_wanted(p, trace, l, files)) {
+        files = 0;
+        put_no_text(p, r);
+    }
     if (files) {
         ww_html(p,
                 "<h3>Source</h3>\n<p>Lines with instructions and %d around each; stall: share of the file's "

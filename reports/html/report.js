@@ -213,10 +213,11 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   const columns = [...table.tHead.rows[0].cells].map((head, i) => {
     const cell = rows.map((row) => row.cells[i]);
     const number = cell.map((c) => (!c ? NaN : c.dataset.v !== undefined ? +c.dataset.v : c.textContent.trim() === "" ? NaN : +c.textContent));
-    const numeric = number.every((v) => Number.isFinite(v));
+    const absent = cell.map((c) => !c || ["", "-"].includes(c.textContent.trim())); // of a point that is invalid
+    const numeric = number.every((v, i) => Number.isFinite(v) || absent[i]) && number.some((v) => Number.isFinite(v));
     const names = numeric ? [] : [...new Set(cell.map((c) => (c ? c.textContent : "-")))];
     const value = numeric ? number : cell.map((c) => names.indexOf(c ? c.textContent : "-"));
-    return { name: head.textContent, value, names, numeric, distinct: new Set(value).size, text: cell.map((c) => (c ? c.textContent : "-")) };
+    return { name: head.textContent, value, names, numeric, distinct: new Set(value.filter((v) => Number.isFinite(v))).size, text: cell.map((c) => (c ? c.textContent : "-")), sample: cell[Math.max(0, absent.indexOf(false))]?.textContent || "" };
   });
   const varied = columns.filter((c, i) => c.distinct > 1 && i > 0);
   if (varied.length < 2) continue;
@@ -235,7 +236,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   const measured = varied.map((c, i) => i).filter((i) => place.dataset.objectives.split("\n").includes(names[i]));
   const view = choose("View", ["two columns", "all columns (parallel)"], 0);
   const x = choose("across", names, measured[0] ?? 0);
-  const y = choose("up", names, measured[1] ?? measured[0] ?? 1);
+  const y = choose("up", names, measured[1] ?? (measured[0] === undefined ? 1 : measured[0] ? 0 : 1));
   const colour = choose("colour", names, 0);
   const whole = document.createElement("button");
   whole.type = "button";
@@ -252,7 +253,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   frame.append(tip);
   place.append(tools, frame, legend);
   const span = (c) => {
-    const low = Math.min(...c.value), high = Math.max(...c.value), pad = (high - low) * 0.04 || 1;
+    const known = c.value.filter((v) => Number.isFinite(v)), low = Math.min(...known), high = Math.max(...known), pad = (high - low) * 0.04 || 1;
     return range[c.name] || [low - pad, high + pad];
   };
   const ticks = (c, [low, high]) => {
@@ -264,14 +265,16 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   };
   // The unit of a column is that of its cells.
   const short = (c, v) => {
-    const unit = (/[a-zA-Z]+$/.exec(c.text[0]) || [""])[0].replace(/^[pnumkMGT](?=[a-zA-Z])/, "");
+    if (/%$/.test(c.sample)) return +(100 * v).toPrecision(3) + " %";
+    const unit = (/[a-zA-Z]+$/.exec(c.sample) || [""])[0].replace(/^[pnumkMGT](?=[a-zA-Z])/, "");
     const power = v === 0 || !unit ? 0 : Math.max(-4, Math.min(4, Math.floor(Math.log10(Math.abs(v)) / 3 + 1e-9)));
     return +(v / 10 ** (3 * power)).toPrecision(4) + (unit ? " " + ["p", "n", "u", "m", "", "k", "M", "G", "T"][power + 4] + unit : "");
   };
   const inside = (i) => varied.every((c) => !range[c.name] || (c.value[i] >= range[c.name][0] && c.value[i] <= range[c.name][1]));
   const shade = (c) => {
-    const order = [...new Set(c.value)].sort((a, b) => a - b);
-    if (order.length <= 8) return { of: (v) => `var(--c${order.indexOf(v) + 1})`, list: order.map((v, i) => [i + 1, c.numeric ? c.text[c.value.indexOf(v)] : c.names[v]]) };
+    const order = [...new Set(c.value.filter((v) => Number.isFinite(v)))].sort((a, b) => a - b);
+    const told = (v) => (c.numeric ? c.text[c.value.indexOf(v)] : c.names[v]), texts = [...new Set(order.map(told))]; // values that are shown alike are one
+    if (texts.length <= 8) return { of: (v) => `var(--c${texts.indexOf(told(v)) + 1})`, list: texts.map((text, i) => [i + 1, text]) };
     const [low, high] = [order[0], order[order.length - 1]];
     return { of: (v) => `color-mix(in srgb, var(--c4) ${Math.round((100 * (v - low)) / (high - low))}%, var(--c2))`, list: [[2, short(c, low)], [4, short(c, high)]] };
   };
@@ -322,7 +325,7 @@ for (const place of document.querySelectorAll("[data-explore]")) {
       draw();
     });
     rows.forEach((row, i) => {
-      if (!inside(i)) return;
+      if (!inside(i) || ![a, b, varied[colour.value]].every((c) => Number.isFinite(c.value[i]))) return;
       const dot = make("circle", svg, { cx: px(a.value[i]), cy: py(b.value[i]), r: row.classList.contains("picked") ? 8 : 5, fill: paint.of(varied[colour.value].value[i]), stroke: "var(--card)" });
       dot.addEventListener("pointerenter", (event) => show(event, i));
       dot.addEventListener("pointerleave", (event) => show(event));
@@ -331,9 +334,9 @@ for (const place of document.querySelectorAll("[data-explore]")) {
   };
   const parallel = (paint) => {
     const at = (k) => LEFT + (k * (W - LEFT - RIGHT - 40)) / (varied.length - 1);
-    const spans = varied.map((c) => [Math.min(...c.value), Math.max(...c.value)]);
+    const spans = varied.map((c) => c.value.filter((v) => Number.isFinite(v))).map((known) => [Math.min(...known), Math.max(...known)]);
     const place = (k, v) => H - BOTTOM - ((v - spans[k][0]) / (spans[k][1] - spans[k][0])) * (H - TOP - BOTTOM);
-    const order = rows.map((row, i) => i).sort((a, b) => inside(a) - inside(b));
+    const order = rows.map((row, i) => i).filter((i) => varied.every((c) => Number.isFinite(c.value[i]))).sort((a, b) => inside(a) - inside(b));
     for (const i of order) {
       const d = varied.map((c, k) => (k ? "L" : "M") + at(k) + " " + place(k, c.value[i])).join("");
       const line = make("path", svg, { d, fill: "none", stroke: inside(i) ? paint.of(varied[colour.value].value[i]) : "var(--grid)", "stroke-width": rows[i].classList.contains("picked") ? 4 : 1.5, "stroke-opacity": inside(i) ? 0.8 : 0.3 });
@@ -423,7 +426,7 @@ for (const place of document.querySelectorAll("[data-launches]")) {
   const tip = (to, text) => svgPart("title", to, {}, text);
   const limits = (to, one) => {
     const parts = light.heads.filter((head, i) => i > 1 && one.get(head).percent);
-    const H = 26 * parts.length + 40, left = Math.min(150, W * 0.42), right = 58, at = (v) => left + Math.min(v, 1) * (W - left - right);
+    const H = 26 * parts.length + 40, left = 150, right = 58, at = (v) => left + Math.min(v, 1) * (W - left - right);
     const svg = figure(to, "Speed of light of launch " + launch.value, H);
     parts.forEach((head, i) => {
       const v = one.get(head).v, y = 8 + 26 * i;
@@ -463,7 +466,7 @@ for (const place of document.querySelectorAll("[data-launches]")) {
       svgPart("line", svg, { x1: left, x2: W - right, y1: py(v), y2: py(v), stroke: "var(--grid)" });
       svgPart("text", svg, { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, si(v, unit));
     }
-    svgPart("text", svg, { x: (left + W - right) / 2, y: H - 8, "text-anchor": "middle" }, flops ? "operations per byte that a level moves" : "warp instructions per sector that a level moves");
+    svgPart("text", svg, { x: (left + W - right) / 2, y: H - 8, "text-anchor": "middle" }, flops ? "operations per byte" : "warp instructions per sector");
     tops.forEach(([name, v], i) => {
       const line = svgPart("line", svg, { x1: left, x2: W - right, y1: py(v), y2: py(v), stroke: "currentColor", "stroke-dasharray": "5 3", "stroke-width": 1.5 });
       tip(line, name + ", at most " + si(v, unit));
@@ -481,11 +484,16 @@ for (const place of document.querySelectorAll("[data-launches]")) {
           tip(dot, "launch " + n + ", " + levels[i]);
           dot.addEventListener("click", () => { launch.value = n; draw(); });
         }
+    const taken = [];
     points(one).forEach(([x, y], i) => {
       if (!(x > 0 && y > 0)) return;
       const dot = svgPart("circle", svg, { cx: px(x), cy: py(y), r: 10 - 2.5 * i, fill: shades[i], stroke: "var(--card)", "stroke-width": 2 });
       tip(dot, `${levels[i]}: ${si(y, unit)} at ${+x.toPrecision(4)} ${flops ? "operations per byte" : "warp instructions per sector"}`);
-      svgPart("text", svg, { class: "lv", x: px(x), y: py(y) + [-14, 22, 36][i], "text-anchor": "middle" }, levels[i]); // points of the same place stay apart
+      // above its point; where another one's label is, or a roof, higher
+      let at = py(y) - 14;
+      while (taken.some(([tx, ty]) => Math.abs(tx - px(x)) < 44 && Math.abs(ty - at) < 14)) at -= 14;
+      taken.push([px(x), at]);
+      svgPart("text", svg, { class: "lv", x: px(x), y: at, "text-anchor": "middle" }, levels[i]);
     });
   };
   const chart = (to, one, seconds) => {

@@ -213,8 +213,9 @@ static void rank_axes(struct ww_page *p, size_t count) {
             "<path d=\"M%d %d V%d H%d\" stroke=\"currentColor\" fill=\"none\"/>\n<path d=\"M%d %d L%d %d\" "
             "stroke=\"currentColor\" stroke-dasharray=\"4 3\" fill=\"none\"/>\n",
             MARGIN, EDGE, lo, SIZE - EDGE, MARGIN, lo, SIZE - EDGE, EDGE);
-    for (int i = 0; i <= 4; i++) {
-        size_t place = 1 + (size_t)((double)(count - 1) * i / 4 + 0.5);
+    size_t step = 1; /* 1, 2, 5, 10, 20, ... */
+    for (int i = 0; count / step > 8; i++) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+    for (size_t place = 1; place <= count; place += place == 1 && step > 1 ? step - 1 : step) {
         ww_html(p,
                 "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%zu</text><text x=\"%d\" y=\"%.1f\" "
                 "text-anchor=\"end\">%zu</text>\n",

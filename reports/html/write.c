@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { TEXT_MOST = 160, WIDE = 40 };
+enum { TEXT_MOST = 160, WIDE = 40, BRIEF = 14 };
 
 void ww_html(struct ww_page *p, const char *fmt, ...) {
     va_list args;
@@ -88,7 +88,8 @@ static void close_cell(struct ww_tab *t) {
 
 void ww_tab_text(struct ww_tab *t, const char *s) {
     open_cell(t);
-    ww_html(t->page, t->column && strlen(s) > WIDE ? " class=\"w\">" : ">");
+    size_t n = t->column ? strlen(s) : 0;
+    ww_html(t->page, n > WIDE ? " class=\"w\">" : n && n <= BRIEF ? " class=\"b\">" : ">");
     ww_html_text(t->page, s);
     close_cell(t);
 }

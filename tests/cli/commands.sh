@@ -6,7 +6,7 @@ warpwatt run --gpu gtx480 --trace a.wwt --db r.db | grep -c 'not stored' || true
 warpwatt run --gpu gtx480 --trace a.wwt --json | grep -c 'not stored' || true
 # Completions come from the program's own tables.
 warpwatt help --format bash | grep -c -- '--strategy) words=$(echo grid random latin sobol adaptive best 2' || true
-warpwatt help --format bash | grep -c -- '--mode) words=$(echo full sampled analytic auto 2'
+warpwatt help --format bash | grep -c -- '--mode) words=$(echo full fast sampled analytic auto 2'
 # A sweep as text.
 cat >space.json <<'END'
 {"gpu": "gtx480", "traces": ["a.wwt"], "parameters": {"sm.count": [4, 8, 15], "sched": ["lrr", "gto"]}}

@@ -7,7 +7,7 @@ warpwatt report --run 1 --csv --db r.db | cut -d, -f7
 warpwatt report --run 1 --json --db r.db | grep '"index"'
 warpwatt report --run 1 --timeline --db r.db | grep -o '"launch": *[0-9]*' | sort -u
 warpwatt report --run 1 --run 2 --html r.html --db r.db
-grep -o '>[0-9]*</t[dh]><td>bfs_[a-z]*' r.html | sort -u
+grep -o '>[0-9]*</t[dh]><td[^>]*>bfs_[a-z]*' r.html | sed 's/<td[^>]*>/<td>/' | sort -u
 for q in launches power points epochs; do
     warpwatt query --named $q :run=1 --csv --db r.db | cut -d, -f1 | sort -u
 done

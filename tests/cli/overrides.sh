@@ -25,7 +25,7 @@ warpwatt report --run 4 --db r.db --csv | cut -d, -f26-27
 warpwatt report --run 1 --run 2 --run 4 --db r.db --html page.html
 grep -c 'gtx480 with l1.latency=40' page.html
 grep -o '<p class="named">.*</p>' page.html
-grep -o '>1 a on gtx480[^<]*<\|>4 a on gtx480[^<]*<' page.html | sort -u
+grep -o '>1 a<\|>4 a [^<]*<' page.html | sort -u
 warpwatt query "SELECT key, value, base FROM run_override" --db r.db
 # Also where it is not known what was overridden, as of runs that an older version stored.
 sqlite3 r.db 'DELETE FROM run_override'

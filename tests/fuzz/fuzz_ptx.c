@@ -23,7 +23,7 @@ static void check_lowered(const struct ptx_func *f) {
 }
 
 static void lower_and_print(struct ptx_module *m) {
-    static const uint32_t arch[] = {20, 52, 70};
+    static const uint32_t arch[] = {20, 52, 70, 90, 100};
     struct ww_error error = {0};
     unsigned kernels = 0;
     for (size_t k = 0; k < m->func_count && kernels < KERNELS; k++) {
@@ -33,7 +33,7 @@ static void lower_and_print(struct ptx_module *m) {
         ww_buf_free(&out);
         if (!f->is_entry || !f->inst_count) continue;
         kernels++;
-        for (unsigned a = 0; a < 3; a++) {
+        for (unsigned a = 0; a < sizeof arch / sizeof *arch; a++) {
             struct ptx_lower_options options = {.arch = arch[a], .max_registers = a == 1 ? 20 : 0};
             if (ww_ptx_lower(m, f, &options, &error) == WW_OK) check_lowered(f);
         }

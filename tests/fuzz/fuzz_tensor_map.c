@@ -41,13 +41,20 @@ static struct ww_tensor_map read_map(struct input *in) {
     }
     m.channels = (uint32_t)take(in, 2);
     m.pixels = (uint32_t)take(in, 2);
+    for (unsigned n = 0; n < WW_TENSOR_DIMS; n++) { /* up to the limits, and beyond */
+        uint64_t shifts = take(in, 1);
+        m.dim[n] <<= shifts & 31;
+        if (n) m.stride[n] <<= shifts >> 5 << 1;
+    }
     return m;
 }
 
 static void check_row(const struct ww_tensor_map *m, struct ww_tensor_row r) {
     uint64_t end = m->dim[0] * m->stride[0];
     if (r.count > ww_tensor_row_elements(m) || r.first > ww_tensor_row_elements(m) - r.count) abort();
-    for (unsigned n = 1; n < m->rank; n++) end += (m->dim[n] - 1) * m->stride[n];
+    for (unsigned n = 1; n < m->rank; n++)
+        end += (m->dim[n] - 1) * m->stride[n]; /* does not overflow: checked */
+    if (m->global + end < m->global) abort();
     if (r.count && (r.global < m->global || r.global - m->global > end - r.count * m->stride[0])) abort();
 }
 

@@ -181,6 +181,30 @@ struct ww_peer *ww_memsys_peer(struct ww_memsys *m) {
     return m->peer;
 }
 
+/* Nobody replays fast on it. */
+enum ww_code ww_memsys_make_fast(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_error *error) {
+    (void)m, (void)gpu;
+    return ww_fail(error, WW_UNSUPPORTED, "", "fast replay");
+}
+bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched) {
+    (void)m, (void)fetched;
+    return false;
+}
+bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply) {
+    (void)m, (void)sm, (void)ps, (void)reply;
+    return false;
+}
+uint64_t ww_memsys_next(const struct ww_memsys *m, uint16_t sm) {
+    (void)m, (void)sm;
+    return UINT64_MAX;
+}
+uint64_t ww_memsys_again(const struct ww_memsys *m, uint16_t sm) {
+    (void)m, (void)sm;
+    return 0;
+}
+void ww_memsys_drain(struct ww_memsys *m) {
+    (void)m;
+}
 struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m) {
     return &m->clock;
 }

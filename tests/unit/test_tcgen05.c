@@ -1,53 +1,11 @@
 /* test_tcgen05.c: tensor memory and its matrix instructions, from PTX, against plain C. */
-#include "exec_test.h"
+#include "tcgen05_fixture.h"
 #include "../../estimator/api/record.h"
 #include "../../estimator/base/rng.h"
 #include "../../traces/ptx/record/device_host.h"
 
-/* Kernel k(out, in): %rd0, %rd1; %r0 is the thread, %r1 its warp; operands lie at `buf`, %r2. %p0: thread 0,
- * %p1: warp 0. The address of the tensor memory comes to %r5. */
-#define KERNEL(body)                                                                                           \
-    ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p0, .param .u64 p1)\n"     \
-    "{ .reg .b64 %rd<16>; .reg .b32 %r<40>; .reg .pred %p<8>;\n"                                               \
-    ".shared .align 1024 .b8 buf[40960]; .shared .align 8 .b64 bar; .shared .align 4 .b32 place;\n"            \
-    "ld.param.u64 %rd0,[p0]; ld.param.u64 %rd1,[p1]; mov.u32 %r0,%tid.x; shr.u32 %r1,%r0,5; mov.u32 %r2,buf;"  \
-    "mov.u32 %r3,bar; mov.u32 %r4,place; setp.eq.u32 %p0,%r0,0; setp.lt.u32 %p1,%r0,32;\n" body "\nret; }\n"
-#define ALLOC(columns)                                                                                         \
-    "@!%p1 bra HELD; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r4]," columns ";"               \
-    "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; HELD: bar.sync 0; ld.shared.u32 %r5,[%r4];\n"
-#define FREE(columns) "bar.sync 0; @%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r5," columns ";\n"
-/* The words of `in` go to shared memory. */
-#define FETCH(words)                                                                                           \
-    "mov.u32 %r20,%r0;\nFMORE: setp.ge.u32 %p7,%r20," words "; @%p7 bra FDONE; shl.b32 %r21,%r20,2;"           \
-    "add.u32 %r22,%r2,%r21; cvt.u64.u32 %rd14,%r21; add.u64 %rd15,%rd1,%rd14; ld.global.u32 %r23,[%rd15];"     \
-    "st.shared.u32 [%r22],%r23; add.u32 %r20,%r20,128; bra FMORE;\nFDONE: bar.sync 0;\n"
-/* Column after column of the thread's lane goes out: word lane * columns + column. */
-#define DUMP(columns)                                                                                          \
-    "shl.b32 %r24,%r1,21; add.u32 %r24,%r24,%r5; mov.u32 %r25,0; mul.lo.u32 %r26,%r0," columns ";\n"           \
-    "DMORE: tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r27},[%r24]; tcgen05.wait::ld.sync.aligned;"               \
-    "add.u32 %r28,%r26,%r25; mul.wide.u32 %rd9,%r28,4; add.u64 %rd9,%rd0,%rd9; st.global.u32 [%rd9],%r27;"     \
-    "add.u32 %r24,%r24,1; add.u32 %r25,%r25,1; setp.lt.u32 %p6,%r25," columns "; @%p6 bra DMORE;\n"
-
-static uint32_t out[128 * 256];
-static unsigned char in[40960];
-
-static enum ww_code run(const char *text, struct ww_error *error) {
-    struct ww_record_options options = {
-        .arch = "sm_100", .code = WW_RECORD_PTX, .instruction_limit = 100000000};
-    struct exec_test t = {0};
-    assert_int_equal(ww_device_new(&options, NULL, &t.device, &t.error), WW_OK);
-    exec_must(&t, ww_device_module_text(t.device, text, strlen(text), "test.ptx", &t.module, &t.error));
-    uint64_t arg[2] = {exec_alloc(&t, out, sizeof out), exec_alloc(&t, in, sizeof in)};
-    enum ww_code result = exec_launch(&t, "k", 1, 128, 0, arg, 2);
-    if (result == WW_OK) exec_must(&t, ww_device_read(t.device, out, arg[0], sizeof out, &t.error));
-    *error = t.error;
-    exec_close(&t);
-    return result;
-}
-
 static void must_run(const char *text) {
-    struct ww_error e = {0};
-    if (run(text, &e) != WW_OK) fail_msg("%s: %s", e.where, e.text);
+    tc_must_run(text, 1);
 }
 
 /* ---- loads and stores ---- */
@@ -158,14 +116,6 @@ static size_t put_steps(const struct product *p, char *text, size_t room) {
     "add.u32 %r31,%r31,1; setp.lt.u32 %p5,%r31,8; @%p5 bra AMORE;\n"                                           \
     "tcgen05.wait::st.sync.aligned; bar.sync 0;\n"
 
-/* The word, which stands in the text once, becomes another. */
-static void replace(char *text, const char *word, const char *by) {
-    char *at = strstr(text, word);
-    size_t old = strlen(word), new = strlen(by);
-    memmove(at + new, at + old, strlen(at + old) + 1);
-    memcpy(at, by, new);
-}
-
 static const char *product_text(const struct product *p) {
     static const char pattern[] =
         KERNEL(FETCH("10240")
@@ -181,7 +131,7 @@ static const char *product_text(const struct product *p) {
     snprintf(number, sizeof number, "%u", instruction(p));
     put_steps(p, steps, sizeof steps);
     snprintf(text, sizeof text, "%s", pattern);
-    for (unsigned n = 0; n < 3; n++) replace(text, what[n], by[n]);
+    for (unsigned n = 0; n < 3; n++) tc_replace(text, what[n], by[n]);
     return text;
 }
 
@@ -279,8 +229,8 @@ static void check_copy(const struct shape *h, bool swizzled) {
                   "DONE: mbarrier.try_wait.parity.shared::cta.b64 %p3,[%r3],0; @!%p3 bra DONE;"
                   "tcgen05.fence::after_thread_sync;" DUMP("16") FREE("32")));
     snprintf(number, sizeof number, "0x%llx", (unsigned long long)d);
-    replace(text, "DESCRIPTOR", number);
-    replace(text, "SHAPE", h->name);
+    tc_replace(text, "DESCRIPTOR", number);
+    tc_replace(text, "SHAPE", h->name);
     memset(out, 0xff, sizeof out);
     must_run(text);
     for (uint32_t lane = 0; lane < 128; lane++)
@@ -304,9 +254,7 @@ static void rows_are_copied_to_the_lanes_of_each_shape(void **state) {
 /* ---- hostile ---- */
 
 static void refused(const char *text, const char *part) {
-    struct ww_error e = {0};
-    assert_int_equal(run(text, &e), WW_EXEC);
-    if (!strstr(e.text, part)) fail_msg("'%s' does not say '%s'", e.text, part);
+    tc_refused(text, 1, part);
 }
 
 #define MMA "mov.u64 %rd4,0; @%p0 tcgen05.mma.cta_group::1.kind::f16 [%r5],%rd4,%rd4,%r8,%p0;"
@@ -353,7 +301,7 @@ static void other_instructions_are_refused(void **state) {
     (void)state;
     static const char *const all[][2] = {
         {"tcgen05.shift.cta_group::1.down [%r5];", "shift"},
-        {"tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r4],32;", "cta_group::2"},
+        {"tcgen05.mma.ws.cta_group::1.kind::f16 [%r5],%rd4,%rd4,%r8,%p0;", "ws"},
         {"tcgen05.mma.sp.cta_group::1.kind::f16 [%r5],%rd4,%rd4,[%r5],%r8,%p0;", "sp"},
         {"tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32 [%r5],%rd4;", "b8x16"}};
     for (unsigned n = 0; n < sizeof all / sizeof *all; n++) {
@@ -362,7 +310,7 @@ static void other_instructions_are_refused(void **state) {
         struct exec_test t = {0};
         struct ww_record_options options = {.arch = "sm_100", .code = WW_RECORD_PTX};
         snprintf(text, sizeof text, "%s", KERNEL("INSTRUCTION"));
-        replace(text, "INSTRUCTION", all[n][0]);
+        tc_replace(text, "INSTRUCTION", all[n][0]);
         assert_int_equal(ww_device_new(&options, NULL, &t.device, &t.error), WW_OK);
         assert_int_equal(ww_device_module_text(t.device, text, strlen(text), "test.ptx", &t.module, &e),
                          WW_UNSUPPORTED);

@@ -100,8 +100,22 @@ static void a_warpgroup_waits_for_operands_or_multiplies(void **state) {
     assert_true(on("h100", NULL, "HGMMA.64x64x16.F32").read == 32);
 }
 
+/* Each CTA of a pair multiplies its half of the rows; four bits are twice as fast as eight. */
+static void a_pair_takes_the_time_of_a_half(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = {
+        .pipe_tensor_unit = WW_TENSOR_GB100, .pipe_tensor_speed = 1, .pipe_tensor_async_bytes = 1024};
+    struct ww_tensor_time one, pair, four;
+    assert_true(ww_tensor_time(&g, "UTCHMMA.128x256x16.F32", false, &one));
+    assert_true(ww_tensor_time(&g, "UTCHMMA.2CTA.256x256x16.F32", false, &pair));
+    assert_true(ww_tensor_time(&g, "UTCOMMA.128x256x64.F32.E2M1", false, &four));
+    assert_int_equal(one.eighths, pair.eighths);
+    assert_int_equal(four.eighths, one.eighths);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pair_takes_the_time_of_a_half),
         cmocka_unit_test(multiply_adds_are_those_of_a_warp),
         cmocka_unit_test(types_are_those_of_a_and_b),
         cmocka_unit_test(sums_of_a_warpgroup_take_registers_by_their_type),

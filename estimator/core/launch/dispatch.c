@@ -158,6 +158,13 @@ bool ww_dispatch(struct ww_core *core, uint64_t cycle) {
     return core->next_cta < core->cta_count;
 }
 
+bool ww_dispatch_next(struct ww_sm *sm, uint64_t cycle) {
+    struct ww_core *core = sm->core->main;
+    if (!ww_dispatch_make(sm) || !place(sm, core->next_cta++, cycle)) return false;
+    core->next_cta = core->source->next(core->source->context, core->next_cta);
+    return true;
+}
+
 void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_cta *c = &sm->cta[cta];

@@ -10,6 +10,7 @@
 #include "../sm/occupancy.h"
 #include "../sm/waits.h"
 #include "shard.h"
+#include "spans.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +117,8 @@ static enum ww_code make_memory(struct ww_engine *e, struct ww_error *error) {
     e->queue = ww_queue_new((uint64_t)(1e6 / fastest));
     if (!e->queue) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
-    return e->memory ? WW_OK : ww_fail_nomem(error, "the memory system");
+    if (!e->memory) return ww_fail_nomem(error, "the memory system");
+    return e->options.fast ? ww_memsys_make_fast(e->memory, &e->gpu, error) : WW_OK;
 }
 
 static enum ww_code start_memory(struct ww_engine *e, struct ww_error *error) {
@@ -452,6 +454,7 @@ static uint64_t close_launch(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint64_t now = ww_queue_now(e->queue), end;
     if (c->shard) ww_shards_drain(c);
+    if (c->spans && c->answered_ps > now) now = c->answered_ps; /* it was no event of the queue */
     end = c->last_end;
     if (now > c->start_ps) {
         uint64_t drained = ww_clock_cycle(&c->clock, now);
@@ -467,6 +470,14 @@ static uint64_t close_launch(struct ww_engine *e) {
     if (c->governor) ww_governor_end(c, end);
     if (c->shard) ww_shards_end(c);
     return end;
+}
+
+/* With fast replay, SMs go through spans of time where they can. */
+static enum ww_code choose_spans(struct ww_engine *e, struct ww_error *error) {
+    struct ww_core *c = &e->core;
+    if (!e->options.fast) return WW_OK;
+    bool fetched = ww_memsys_set_fetched(e->memory, ww_spans_fit(c));
+    return fetched && ww_spans_fit(c) ? ww_spans_begin(c, &e->arena, error) : WW_OK;
 }
 
 enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *launch,
@@ -499,6 +510,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     WW_TRY(ww_clusters_plan(c, launch, error));
     WW_TRY(prepare_sms(engine, launch, error));
     if (c->cluster_size < 2) c->next_cta = source->next(source->context, c->next_cta);
+    WW_TRY(choose_spans(engine, error));
     enum ww_code code = run(c, error);
     engine->broken = code != WW_OK;
     engine->queued = true;
@@ -520,6 +532,7 @@ static enum ww_code replay_group(struct ww_engine *e, struct ww_concurrent *b, s
     c->ctas_per_sm = c->cluster_size = 1;
     WW_TRY(prepare_sms(e, &b->all, error));
     e->launches += b->count - 1;
+    if (e->options.fast) ww_memsys_set_fetched(e->memory, false);
     enum ww_code code = run(c, error);
     if (code != WW_OK) abandon(c);
     ww_queue_cancel(e->queue, &c->tick);

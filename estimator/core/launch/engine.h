@@ -34,12 +34,14 @@ struct ww_engine_options {
     bool one_pass;    /* with flush: no pass of a profiler has run a launch before, so code may be new */
     bool flush_sm;    /* before each launch: instruction caches of SMs are emptied, and it stands alone */
     bool code_known;  /* the L2 has the code of all kernels from the start: none has its first launch */
+    bool fast;        /* memory behind the SMs is served by reservations (core/memory/fast.h) */
     bool in_step;     /* no SM runs ahead of the others; results are the same */
     ww_progress_fn progress;
     void *progress_context;
 };
 
-/* Errors: WW_NOMEM, WW_USAGE (a mechanism that core does not offer a place for). */
+/* Errors: WW_NOMEM, WW_USAGE (a mechanism that core does not offer a place for), WW_UNSUPPORTED (fast, and the
+ * GPU has what fast.h does not). */
 enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_engine **engine,
                            struct ww_error *error);
 void ww_engine_free(struct ww_engine *engine);

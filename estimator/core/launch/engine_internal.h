@@ -69,6 +69,8 @@ bool ww_engine_waited(const struct ww_engine *engine, const struct ww_launch *la
 /* ---- dispatch.c ---- */
 /* Places CTAs in `cycle`; true if more could be placed in the next one. */
 bool ww_dispatch(struct ww_core *core, uint64_t cycle);
+/* Places the launch's next CTA, there is one, on the SM, which has room. False: the launch has failed. */
+bool ww_dispatch_next(struct ww_sm *sm, uint64_t cycle);
 
 /* ---- engine_tick.c ---- */
 /* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
@@ -81,6 +83,13 @@ void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
 void ww_core_released(struct ww_core *core, uint32_t sm, uint32_t warp, uint64_t now_ps);
 /* Makes sure that the SM steps in `cycle`, or earlier. */
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
+/* The SM hears in `cycle` what the memory system said. Returns when it has to step for it: a warp of it can
+ * issue or wakes, or its LSU may go on. */
+uint64_t ww_core_hear(struct ww_sm *sm, uint64_t cycle);
+/* Puts an answer where the SM will hear it; false: out of memory, the launch fails. */
+bool ww_core_post(struct ww_core *core, struct ww_outbox *box, const struct ww_mem_reply *reply);
+/* The SM's miss queue has room for one more from `cycle` on. */
+void ww_core_made_room(struct ww_sm *sm, uint64_t cycle);
 /* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */
 void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* Whether any of them does. */

@@ -13,6 +13,10 @@ void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle) {
     struct ww_group_summary *summary = &core->summary[group];
     uint64_t most = core->main->now + WW_WHEEL_SPAN, old = core->next[sm];
     if (cycle >= old) return;
+    if (core->spans) {
+        core->next[sm] = cycle;
+        return;
+    }
     if (old != WW_NEVER) ww_wheel_clear(wheel, old < most ? old : most, bit);
     core->next[sm] = cycle;
     if (cycle > most) cycle = most;
@@ -54,8 +58,7 @@ static inline bool lsu_goes_on(struct ww_lsu *l) {
     return l->retry = l->waits == WW_LSU_ANY;
 }
 
-/* The SM's miss queue has room for one more from `cycle` on. */
-static void made_room(struct ww_sm *sm, uint64_t cycle) {
+void ww_core_made_room(struct ww_sm *sm, uint64_t cycle) {
     bool goes_on = lsu_goes_on(&sm->lsu);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) <= cycle) goes_on = true;
@@ -70,14 +73,12 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     for (uint64_t sending = *set; sending; sending &= sending - 1) {
         struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
         bool sent = ww_l1_send(sm, core->now_ps);
-        if (sent) made_room(sm, cycle);
+        if (sent) ww_core_made_room(sm, cycle);
         if (!sent || !sm->misses.count) *set &= ~(sending & -sending);
     }
 }
 
-/* The SM hears in `cycle` what the memory system said. Returns when it has to step for it: a warp of it can
- * issue or wakes, or its LSU may go on. */
-static uint64_t take_outbox(struct ww_sm *sm, uint64_t cycle) {
+uint64_t ww_core_hear(struct ww_sm *sm, uint64_t cycle) {
     struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
     assert(sm->now + 1 <= cycle);
     ww_sm_advance(sm, cycle);
@@ -133,7 +134,7 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
 /* The SM hears what it is told; its next step may come sooner then. */
 static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
                         uint64_t cycle) {
-    uint64_t at = take_outbox(&core->sm[id], cycle), old = core->next[id];
+    uint64_t at = ww_core_hear(&core->sm[id], cycle), old = core->next[id];
     if (at >= old) return;
     if (old < cycle + WW_WHEEL_SPAN) ww_wheel_clear(wheel, old, bit);
     core->next[id] = at;
@@ -285,11 +286,16 @@ static bool grow(struct ww_core *core, struct ww_outbox *box) {
     return true;
 }
 
+bool ww_core_post(struct ww_core *core, struct ww_outbox *box, const struct ww_mem_reply *reply) {
+    if (box->count == box->capacity && !grow(core, box)) return false;
+    box->reply[box->count++] = *reply;
+    return true;
+}
+
 void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {
     struct ww_core *core = owner;
     struct ww_outbox *box = outbox_to(core, sm, now_ps);
-    if (box->count == box->capacity && !grow(core, box)) return;
-    box->reply[box->count++] = *reply;
+    ww_core_post(core, box, reply);
 }
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {

@@ -1,6 +1,7 @@
 /* Everything behind the L1: crossbar, L2 slices, DRAM channels. */
 #include "../../result/result.h"
 #include "memsys.h"
+#include "fast.h"
 #include "l2.h"
 #include "peer.h"
 #include "tlb.h"
@@ -16,6 +17,7 @@ struct ww_memsys {
     struct ww_l2 l2;
     struct ww_tlb *tlb; /* NULL: addresses need no translation */
     struct ww_dram *dram;
+    struct ww_fast *fast; /* NULL: full replay */
     struct ww_peer *peer; /* NULL: SMs have no network of their own */
     uint64_t *counter;
     uint64_t live; /* packets, transactions, DRAM requests and replies in flight */
@@ -74,6 +76,10 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
     return NULL;
 }
 
+enum ww_code ww_memsys_make_fast(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_error *error) {
+    return ww_fast_new(gpu, &m->l2, m->tlb, &m->arena, &m->fast, error);
+}
+
 void ww_memsys_free(struct ww_memsys *m) {
     if (!m) return;
     ww_peer_free(m->peer);
@@ -98,6 +104,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     uint8_t granules = request->fine ? (uint8_t)request->sectors : m->granules_of[request->sectors];
     struct ww_slice_place place = ww_addrmap_slice(&m->map, request->address);
     place = ww_l2_route(&m->l2, request, place);
+    if (m->fast) return ww_fast_send(m->fast, request, place, granules, now_ps);
     uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
     uint64_t arrived;
     if (!ww_xbar_send(&m->xbar, request->sm, place.slice, payload, now_ps, &arrived)) return false;
@@ -108,16 +115,50 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     return true;
 }
 
+bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched) {
+    if (!m->fast || m->xbar.sms_per_port > 1) return false;
+    m->fast->fetched = fetched;
+    return true;
+}
+
+bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply) {
+    return ww_fast_fetch(m->fast, sm, ps, reply);
+}
+
+uint64_t ww_memsys_next(const struct ww_memsys *m, uint16_t sm) {
+    return ww_fast_quiet(m->fast, sm);
+}
+
+uint64_t ww_memsys_again(const struct ww_memsys *m, uint16_t sm) {
+    return m->fast->port[m->xbar.port_of[sm]].again_ps;
+}
+
+void ww_memsys_drain(struct ww_memsys *m) {
+    ww_fast_drain(m->fast);
+}
+
 struct ww_peer *ww_memsys_peer(struct ww_memsys *m) {
     return m->peer;
 }
 
+/* Far ahead, in ps. */
+#define FAR ((uint64_t)1 << 40)
+
+static uint64_t fast_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps) {
+    uint64_t next = ww_fast_quiet(m->fast, sm);
+    return next < now_ps + FAR ? next : now_ps + FAR;
+}
+
 uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps) {
-    return ww_xbar_quiet(&m->xbar, sm, now_ps);
+    return m->fast ? fast_quiet(m, sm, now_ps) : ww_xbar_quiet(&m->xbar, sm, now_ps);
 }
 
 void ww_memsys_quiet_all(const struct ww_memsys *m, uint64_t now_ps, uint64_t *quiet) {
-    ww_xbar_quiet_all(&m->xbar, now_ps, quiet);
+    if (!m->fast) {
+        ww_xbar_quiet_all(&m->xbar, now_ps, quiet);
+        return;
+    }
+    for (uint32_t sm = 0; sm < m->xbar.sms; sm++) quiet[sm] = fast_quiet(m, (uint16_t)sm, now_ps);
 }
 
 void ww_memsys_warm(struct ww_memsys *m, const struct ww_mem_request *request) {
@@ -136,11 +177,17 @@ bool ww_memsys_idle(const struct ww_memsys *m) {
 }
 
 void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps) {
-    ww_dram_settle(m->dram, now_ps);
+    if (m->fast)
+        ww_fast_dram_settle(m->fast, now_ps);
+    else
+        ww_dram_settle(m->dram, now_ps);
 }
 
 void ww_memsys_count(const struct ww_memsys *m, uint64_t now_ps, uint64_t *counter) {
-    ww_dram_count(m->dram, now_ps, counter);
+    if (m->fast)
+        ww_fast_dram_count(m->fast, now_ps, counter);
+    else
+        ww_dram_count(m->dram, now_ps, counter);
 }
 
 struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m) {

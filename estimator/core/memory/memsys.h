@@ -73,6 +73,20 @@ struct ww_inst_count;
 /* counter: array of WW_COUNTER_COUNT that the memory system adds to. NULL: out of memory. */
 struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                                 const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed);
+/* From now on requests are served by reservations, without events of the L2 and DRAM (fast.h); to be called
+ * before the first one. Errors: WW_UNSUPPORTED, WW_NOMEM. */
+enum ww_code ww_memsys_make_fast(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_error *error);
+/* With fast replay: from now on (fetches) SMs ask for their answers, and client->reply and client->unblocked
+ * are not called; or they are again. False: SMs share ports, it stays as it is. Nothing may be under way. */
+bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched);
+/* The time of the next answer to the SM; UINT64_MAX: none is under way. */
+uint64_t ww_memsys_next(const struct ww_memsys *m, uint16_t sm);
+/* That answer, if it is there at time ps. */
+bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
+/* When the SM may try again what it was refused last. */
+uint64_t ww_memsys_again(const struct ww_memsys *m, uint16_t sm);
+/* SMs have nothing more to send: lets the queue wait until everything is written. */
+void ww_memsys_drain(struct ww_memsys *m);
 void ww_memsys_free(struct ww_memsys *m);
 /* Sectors that miss in the L2 or join a miss there are counted in `inst`, too, from now on; NULL: they are not.
  */

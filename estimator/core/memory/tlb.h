@@ -85,6 +85,18 @@ double ww_tlb_bytes(const struct ww_gpu_spec *gpu, double requests);
 bool ww_tlb_pass(struct ww_tlb *t, const struct ww_mem_request *request, struct ww_slice_place place,
                  uint8_t granules, uint64_t arrived);
 
+/* Where the page table and the directory above it lie in the memory that is behind the L2, beyond all that a
+ * program addresses (its local memory begins at 2^60). */
+#define WW_TLB_TABLE_BASE (1ull << 61)
+#define WW_TLB_DIRECTORY_BASE (WW_TLB_TABLE_BASE + (1ull << 60))
+#define WW_TLB_DIRECTORY_BYTES 32u /* one sector describes a region */
+static inline uint64_t ww_tlb_table_address(const struct ww_tlb *t, uint64_t page) {
+    return WW_TLB_TABLE_BASE + page * t->entry_bytes;
+}
+static inline uint64_t ww_tlb_directory_address(uint64_t region) {
+    return WW_TLB_DIRECTORY_BASE + region * WW_TLB_DIRECTORY_BYTES;
+}
+
 /* ---- between tlb.c and tlb_walk.c ---- */
 
 /* Lets the misses of the waiting list walk as far as there are walkers. */

@@ -4,12 +4,7 @@
 
 #define NONE UINT32_MAX
 
-/* Where the page table and the directory above it lie in the memory that is behind the L2, beyond all that a
- * program addresses (its local memory begins at 2^60). */
-#define TABLE_BASE (1ull << 61)
-#define DIRECTORY_BASE (TABLE_BASE + (1ull << 60))
-#define DIRECTORY_BYTES 32u /* one sector describes a region */
-#define OVERTAKES 32u       /* walks that may go before one whose region is not at hand: an assumption */
+#define OVERTAKES 32u /* walks that may go before one whose region is not at hand: an assumption */
 
 /* The instruction whose request missed first. */
 static uint32_t caused_by(const struct ww_tlb *t, uint32_t walker) {
@@ -37,13 +32,13 @@ static void send_read(struct ww_tlb *t, uint32_t walker, uint64_t address, uint3
 static void read_table(struct ww_tlb *t, uint32_t walker, uint64_t cycle) {
     struct ww_tlb_walker *w = &t->walker[walker];
     w->directory = w->from_dram = false;
-    send_read(t, walker, TABLE_BASE + t->miss[w->miss].page * t->entry_bytes, t->entry_bytes, cycle);
+    send_read(t, walker, ww_tlb_table_address(t, t->miss[w->miss].page), t->entry_bytes, cycle);
 }
 
 static void read_directory(struct ww_tlb *t, uint32_t walker, uint64_t region, uint64_t cycle) {
     t->walker[walker].directory = t->switching = true;
     t->counter[WW_C_TLB_CONTEXT_SWITCH]++;
-    send_read(t, walker, DIRECTORY_BASE + region * DIRECTORY_BYTES, DIRECTORY_BYTES, cycle);
+    send_read(t, walker, ww_tlb_directory_address(region), WW_TLB_DIRECTORY_BYTES, cycle);
 }
 
 static uint64_t region_of(const struct ww_tlb *t, uint32_t m) {

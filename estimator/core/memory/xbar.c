@@ -5,15 +5,10 @@
 
 #define NONE UINT32_MAX
 
-static uint32_t flits_of(const struct ww_xbar *x, uint32_t payload) {
-    if (payload < sizeof x->flits) return x->flits[payload];
-    return (payload + x->header + x->flit - 1) / x->flit;
-}
-
-static void refuse_at_port(struct ww_xbar *x, struct ww_xbar_port *p, uint16_t sm, uint64_t cycle) {
-    uint64_t retry = p->send_free - WW_XBAR_BACKLOG / 2;
+void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle) {
+    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
     p->refused |= (uint64_t)1 << (sm - p->index * x->sms_per_port);
-    ww_queue_earlier(x->queue, &p->retry, ww_clock_time(x->clock, retry > cycle ? retry : cycle + 1));
+    ww_queue_earlier(x->queue, &p->retry, ww_clock_time(x->clock, cycle));
 }
 
 static void refuse_at_slice(struct ww_xbar *x, uint16_t sm, uint32_t slice) {
@@ -37,14 +32,14 @@ bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t paylo
     struct ww_xbar_slice *s = &x->slice[slice];
     uint64_t cycle = send_cycle(x, now_ps);
     if (p->send_free >= cycle + WW_XBAR_BACKLOG) {
-        refuse_at_port(x, p, sm, cycle);
+        ww_xbar_call_back(x, sm, ww_xbar_port_free(x, sm, cycle));
         return false;
     }
     if (s->packets >= x->packet_limit) {
         refuse_at_slice(x, sm, slice);
         return false;
     }
-    uint32_t flits = flits_of(x, payload);
+    uint32_t flits = ww_xbar_flits(x, payload);
     uint64_t start = p->send_free > cycle ? p->send_free : cycle, arrive = start + x->latency;
     p->send_free = start + flits;
     if (arrive < s->receive_free) arrive = s->receive_free;
@@ -110,9 +105,9 @@ void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
 
 /* Passes `payload` bytes, there at cycle `arrive`, through the trunk; returns when it begins to. */
 static uint64_t pass_trunk(const struct ww_xbar *x, uint64_t *trunk, uint32_t payload, uint64_t arrive) {
-    uint64_t at = arrive << WW_XBAR_TIME_BITS, last = sizeof x->trunk_time / sizeof x->trunk_time[0] - 1;
+    uint64_t at = arrive << WW_XBAR_TIME_BITS;
     if (at < *trunk) at = *trunk;
-    *trunk = at + x->trunk_time[payload < last ? payload : last];
+    *trunk = at + ww_xbar_trunk_time(x, payload);
     return at >> WW_XBAR_TIME_BITS;
 }
 
@@ -120,7 +115,7 @@ void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct 
                    uint32_t payload, uint64_t cycle) {
     struct ww_xbar_slice *s = &x->slice[slice];
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
-    uint32_t flits = flits_of(x, payload), n = x->free_reply.first;
+    uint32_t flits = ww_xbar_flits(x, payload), n = x->free_reply.first;
     assert(s->replies < x->reply_limit && n != NONE);
     uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
     s->send_free = start + flits;

@@ -85,6 +85,30 @@ bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_qu
  * of it is at the slice. False: refused, the SM will be called. */
 bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
                   uint64_t *ready);
+/* The SM is told at L2 cycle `cycle`, which is to come, that it may try again what it was refused. */
+void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle);
+/* The first cycle from `cycle` on in which the SM's port takes a packet. */
+static inline uint64_t ww_xbar_port_free(const struct ww_xbar *x, uint16_t sm, uint64_t cycle) {
+    uint64_t busy = x->port[x->port_of[sm]].send_free;
+    if (busy < cycle + WW_XBAR_BACKLOG) return cycle;
+    return busy - WW_XBAR_BACKLOG / 2 > cycle ? busy - WW_XBAR_BACKLOG / 2 : cycle + 1;
+}
+/* A packet of so many flits leaves the port, which takes one in `cycle`; returns when its first one does. */
+static inline uint64_t ww_xbar_leave(struct ww_xbar *x, uint16_t sm, uint32_t flits, uint64_t cycle) {
+    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
+    uint64_t start = p->send_free > cycle ? p->send_free : cycle;
+    p->send_free = start + flits;
+    return start;
+}
+static inline uint32_t ww_xbar_flits(const struct ww_xbar *x, uint32_t payload) {
+    if (payload < sizeof x->flits) return x->flits[payload];
+    return (payload + x->header + x->flit - 1) / x->flit;
+}
+/* Of the trunk in front of the SMs, for so many bytes: cycles << WW_XBAR_TIME_BITS. */
+static inline uint32_t ww_xbar_trunk_time(const struct ww_xbar *x, uint32_t payload) {
+    uint32_t last = sizeof x->trunk_time / sizeof x->trunk_time[0] - 1;
+    return x->trunk_time[payload < last ? payload : last];
+}
 /* A time before which no reply comes to the SM's port: what is not under way yet takes the crossbar's latency.
  */
 uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps);

@@ -262,12 +262,22 @@ static bool reads_late(const struct ww_dinst *d) {
     return !d->ii || d->group == WW_G_SFU;
 }
 
+/* Registers that it writes, where somebody asks for these. */
+static uint8_t written(const struct ww_gpu_spec *g, const struct ww_inst *in, const struct ww_dinst *d) {
+    uint32_t n = 0;
+    if (g->pipe_tensor_async_write_wait <= 0 || d->matrix) return 0;
+    for (uint32_t s = 0; s < in->dst_count; s++)
+        if (in->dst[s].reg < WW_REG_PRED) n += in->dst[s].n;
+    return (uint8_t)(n < 255 ? n : 255);
+}
+
 /* What regs.h says of an instruction; returns how many sources it lists. */
 static uint8_t list_reads(const struct ww_gpu_spec *g, const struct ww_inst *in, const struct ww_dinst *d,
                           uint8_t *head) {
     uint8_t n = 0, *list = head + WW_RF_HEAD, seen[WW_INST_SRC_MAX * 8];
     uint32_t seen_count = 0;
     head[0] = head[1] = head[2] = 0;
+    head[3] = written(g, in, d);
     for (uint32_t s = 0; s < in->src_count; s++)
         for (uint32_t r = in->src[s].reg; r < in->src[s].reg + (uint32_t)in->src[s].n && r < WW_REG_PRED; r++) {
             uint32_t place = in->src_slot[s] & WW_SLOT_PLACE, bank = r & 1;
@@ -371,7 +381,8 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
     if (!out->control && out->matrix_register) n.count = (uint16_t)(n.count + out->matrix_room + 1);
     out->banked = is_banked(gpu, launch);
     bool listed = gpu->collect_units_sp || out->banked;
-    out->bank = listed ? ww_arena_array(arena, 2 * list + launch->inst_count + 1, sizeof *out->bank) : NULL;
+    size_t heads = (size_t)(WW_RF_HEAD - 2) * launch->inst_count; /* `list` has one of 2 bytes for each */
+    out->bank = listed ? ww_arena_array(arena, 2 * list + heads + 1, sizeof *out->bank) : NULL;
     if (listed && !out->bank) return ww_fail_nomem(error, "decoded instructions");
     uint32_t at = 0, banks = 0;
     for (uint32_t i = 0; i < launch->inst_count; i++) {
@@ -390,7 +401,7 @@ enum ww_code ww_pipe_decode(const struct ww_gpu_spec *gpu, const struct ww_launc
         if (out->banked) {
             d->bank = banks;
             d->reads = list_reads(gpu, &launch->inst[i], d, out->bank + banks);
-            d->writes = out->bank[banks] || out->bank[banks + 1] || d->reads;
+            d->writes = out->bank[banks] || out->bank[banks + 1] || d->reads || out->bank[banks + 3];
             banks += WW_RF_HEAD + 2u * d->reads;
         } else if (out->bank) {
             d->bank = banks;

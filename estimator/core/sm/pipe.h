@@ -94,6 +94,7 @@ struct ww_dinst {
     uint16_t latency; /* issue to dependent issue, where it is fixed */
     uint16_t share;   /* of the cycles of a warpgroup's matrix instruction, in 256ths, those in which it reads
                          shared memory */
+    uint16_t sums;    /* registers of a lane's sums that such an instruction writes */
     uint8_t space;
     bool access;
     bool local : 1, texture : 1, async : 1, reply : 1; /* reply: an atomic with a result */

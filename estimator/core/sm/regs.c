@@ -53,6 +53,7 @@ uint64_t ww_regs_read(struct ww_sm *sm, struct ww_sched *s, const struct ww_warp
     rf->port[0] = from0 + need[0];
     rf->port[1] = from1 + need[1];
     rf->reads += need[0] + need[1];
+    rf->writes += e[3];
     if (last <= most) return 0;
     hold = last - most;
     rf->port[0] = later(from0, cycle + hold) + need[0];

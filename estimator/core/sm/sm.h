@@ -110,8 +110,8 @@ struct ww_warp {
 /* What others have taken of what a scheduler's tensor core needs, as of its last instruction of a warpgroup
  * (tensor.h). */
 struct ww_contention {
-    uint64_t at, port, reads; /* cycle of its issue; port_used and reads then */
-    uint32_t share, ii;       /* of that instruction */
+    uint64_t at, port, reads, writes; /* cycle of its issue; port_used, registers read and written then */
+    uint32_t share, ii, sums;         /* of that instruction */
 };
 
 struct ww_sched {
@@ -369,6 +369,7 @@ struct ww_core {
     uint64_t *posted[2];              /* by group: SMs that are told something in the next even, odd cycle */
     struct ww_outbox *outbox;         /* by SM, what: of even cycles, of odd ones */
     uint64_t *next;                   /* by SM: cycle of its next step */
+    struct ww_spans *spans;           /* launch/spans.h; NULL: SMs go cycle by cycle */
     uint32_t groups, group_shift;
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */

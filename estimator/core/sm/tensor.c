@@ -20,7 +20,8 @@ void ww_tensor_groups(const struct ww_gpu_spec *gpu, const struct ww_launch *lau
     }
     code->matrix_room = (uint16_t)(room < WW_TENSOR_LEVELS ? room : WW_TENSOR_LEVELS);
     code->matrix_register = (uint16_t)(any ? first : 0);
-    code->contended = any && (gpu->pipe_tensor_async_port || gpu->pipe_tensor_async_read_cycles);
+    code->contended = any && (gpu->pipe_tensor_async_port || gpu->pipe_tensor_async_read_cycles ||
+                              gpu->pipe_tensor_async_write_wait > 0);
 }
 
 uint16_t ww_tensor_level(const struct ww_code_table *code, const struct ww_inst *in) {
@@ -48,6 +49,7 @@ void ww_tensor_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *lau
     if (ww_matrix_of(name, &x) && x.async) {
         d->matrix = true;
         d->action = WW_A_MATRIX;
+        d->sums = (uint16_t)x.registers;
     }
     if (!ww_tensor_time(gpu, name, from_registers(in), &t)) return;
     bool own = gpu->pipe_tensor_count == gpu->sm_schedulers;
@@ -77,6 +79,14 @@ static uint64_t reads_over(const struct ww_gpu_spec *g, const struct ww_contenti
     return (uint64_t)((double)busy / (c->ii + longer) * longer + 0.5);
 }
 
+/* And of its banks' write ports: a register of sums waits where another instruction writes its bank. */
+static uint64_t writes_over(const struct ww_gpu_spec *g, const struct ww_contention *c, uint64_t writes,
+                            uint64_t elapsed, uint64_t busy) {
+    double rate = (double)writes / (double)elapsed;
+    double longer = (rate < 1 ? rate : 1) * g->pipe_tensor_async_write_wait * c->sums;
+    return (uint64_t)((double)busy / (c->ii + longer) * longer + 0.5);
+}
+
 uint64_t ww_tensor_contention(const struct ww_sm *sm, struct ww_sched *s, const struct ww_dinst *d,
                               uint64_t cycle) {
     const struct ww_gpu_spec *g = sm->core->gpu;
@@ -85,12 +95,16 @@ uint64_t ww_tensor_contention(const struct ww_sm *sm, struct ww_sched *s, const 
     c->at = cycle;
     c->port = sm->l1.port_used;
     c->reads = sm->rf ? sm->rf[s - sm->sched].reads : 0;
+    c->writes = sm->rf ? sm->rf[s - sm->sched].writes : 0;
     c->share = d->share;
+    c->sums = d->sums;
     c->ii = d->ii;
     if (until <= last.at || !elapsed) return 0;
     if (g->pipe_tensor_async_port) over = port_over(&last, c->port - last.port, elapsed, until - last.at);
     if (g->pipe_tensor_async_read_cycles)
         over += reads_over(g, &last, c->reads - last.reads, elapsed, until - last.at);
+    if (g->pipe_tensor_async_write_wait > 0)
+        over += writes_over(g, &last, c->writes - last.writes, elapsed, until - last.at);
     return over;
 }
 

@@ -119,12 +119,12 @@ static enum ww_code fill_head(struct sweep_job *job, enum ww_sweep_strategy stra
 /* Every point of a sweep is computed in one mode. Sampled ones draw alike, with the seed 0, so that differences
  * between points are not those of their samples. */
 static enum ww_code set_mode(struct sweep_job *job, struct ww_error *error) {
-    static const char *const modes[] = {"full", "sampled", "analytic"};
+    static const char *const modes[] = {"full", "fast", "sampled", "analytic"};
     const char *mode = job->options->mode;
     for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)
         if (strcmp(mode, modes[i]) == 0) job->space.mode = modes[i];
     if (!mode || job->space.mode) return WW_OK;
-    return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, sampled or analytic", mode);
+    return ww_fail(error, WW_USAGE, "--mode", "\"%.40s\": expected full, fast, sampled or analytic", mode);
 }
 
 /* What goes with a program, and what does not. */

@@ -2,12 +2,13 @@
 #include "gmma.h"
 #include "exec.h"
 #include "sparse.h"
+#include <math.h>
 #include <string.h>
 
 /* ---- operands ---- */
 
 struct operand {
-    uint32_t start, leading, stride, swizzle, base;
+    uint32_t start, leading, stride, swizzle, base, from;
     bool transposed;
     gmma_read read;
     void *context;
@@ -29,7 +30,7 @@ static struct operand operand_of(uint64_t desc, bool transposed, gmma_read read,
 static const unsigned char *chunk(const struct operand *o, uint32_t offset) {
     uint32_t at = o->start + offset;
     if (o->swizzle) at ^= (((at >> 7) - o->base) & (o->swizzle / 16 - 1)) << 4;
-    return o->read(o->context, at & ~15u);
+    return o->read(o->context, (at & ~15u) + o->from);
 }
 
 /* Rows of so many bytes along k, eight of them one beside the other. */
@@ -78,8 +79,24 @@ static void from_registers(uint32_t a[4][32], unsigned char out[GMMA_ROWS][GMMA_
 /* ---- numbers ---- */
 
 static uint32_t elements(uint8_t type) {
-    static const uint8_t n[] = {16, 16, 8, 32, 32, 32, 32, 0};
+    static const uint8_t n[] = {16, 16, 8, 32, 32, 32, 32, 0, 32, 32, 32, 64};
     return n[type];
+}
+
+/* A float of few bits without infinities: sign, exponent, mantissa. */
+static double small_float(uint32_t v, unsigned exponent, unsigned mantissa, int bias) {
+    uint32_t e = v >> mantissa & ((1u << exponent) - 1), m = v & ((1u << mantissa) - 1);
+    uint32_t whole = e ? m | 1u << mantissa : m;
+    double r = ldexp((double)whole, (int)(e ? e : 1) - bias - (int)mantissa);
+    return v >> (exponent + mantissa) & 1u ? -r : r;
+}
+
+/* Element k of a row whose 16 bytes have sixteen elements, or 32. */
+static uint32_t few_bits(const unsigned char *row, uint32_t k, uint32_t bits, uint32_t each) {
+    uint32_t at = k % each * bits, v;
+    const unsigned char *p = row + 16 * (k / each) + at / 8;
+    v = p[0] | (at % 8 + bits > 8 ? (uint32_t)p[1] << 8 : 0);
+    return v >> at % 8 & ((1u << bits) - 1);
 }
 
 static double number(const unsigned char *row, uint32_t k, uint8_t type) {
@@ -100,6 +117,13 @@ static double number(const unsigned char *row, uint32_t k, uint8_t type) {
         return (int8_t)row[k];
     case GMMA_U8:
         return row[k];
+    case GMMA_E2M3:
+        return small_float(few_bits(row, k, 6, 16), 2, 3, 1);
+    case GMMA_E3M2:
+        return small_float(few_bits(row, k, 6, 16), 3, 2, 3);
+    case GMMA_E2M1:
+    case GMMA_E2M1_DENSE:
+        return small_float(few_bits(row, k, 4, type == GMMA_E2M1 ? 16 : 32), 2, 1, 1);
     default:
         return ww_ex_f8_to_double(row[k], type == GMMA_E5M2);
     }
@@ -197,6 +221,13 @@ HOST static void accumulate_host(struct space *s, uint32_t depth, uint32_t colum
     accumulate(s, depth, columns);
 }
 
+static void scale(const struct gmma *g, uint32_t depth, struct space *s) {
+    for (uint32_t k = 0; k < depth; k++) {
+        for (uint32_t row = 0; row < GMMA_ROWS; row++) s->x[k][row] *= g->scale_a[k / g->block][row];
+        for (uint32_t col = 0; col < g->n; col++) s->y[k][col] *= g->scale_b[k / g->block][col];
+    }
+}
+
 static void add_bits(const struct gmma *g, struct space *s) {
     for (uint32_t row = 0; row < GMMA_ROWS; row++)
         for (uint32_t col = 0; col < g->n; col++) s->sum[row][col] += bits(g, s->a[row], s->b[col]);
@@ -212,9 +243,10 @@ static void move_sums(const struct gmma *g, struct space *s, uint32_t sums[GMMA_
             }
 }
 
-bool ww_gmma_rows(uint64_t descriptor, uint32_t count, uint32_t bytes, gmma_read read, void *context,
-                  unsigned char out[][GMMA_DEEP_BYTES]) {
+bool ww_gmma_rows(uint64_t descriptor, uint32_t from, uint32_t count, uint32_t bytes, gmma_read read,
+                  void *context, unsigned char out[][GMMA_DEEP_BYTES]) {
     struct operand o = operand_of(descriptor, false, read, context);
+    o.from = from;
     return read_rows(&o, 0, count, bytes, out);
 }
 
@@ -223,6 +255,7 @@ bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][
     static _Thread_local struct space s;
     struct operand of_a = operand_of(g->desc_a, g->trans_a, read, context);
     struct operand of_b = operand_of(g->desc_b, g->trans_b, read, context);
+    of_a.from = g->from_a, of_b.from = g->from_b;
     uint32_t deep = g->sparse ? GMMA_DEEP_BYTES : GMMA_ROW_BYTES, n = elements(g->type_a) * (g->sparse ? 2 : 1);
     if (g->in_registers)
         from_registers(a, s.a);
@@ -239,6 +272,7 @@ bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][
     } else {
         to_numbers(s.a, GMMA_ROWS, n, g->type_a, g->neg_a, s.x);
         to_numbers(s.b, g->n, n, g->type_b, g->neg_b, s.y);
+        if (g->scale_a) scale(g, n, &s);
         (HAVE_HOST ? accumulate_host : accumulate_plain)(&s, n, g->n);
     }
     move_sums(g, &s, sums, false);

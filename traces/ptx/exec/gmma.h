@@ -32,7 +32,22 @@
 #define GMMA_DEEP_BYTES 64u /* of B, with a sparse A */
 #define GMMA_SUMS 128u      /* most registers of a lane's sums */
 
-enum gmma_type { GMMA_F16, GMMA_BF16, GMMA_TF32, GMMA_E4M3, GMMA_E5M2, GMMA_S8, GMMA_U8, GMMA_B1 };
+/* The last four are of tensor memory alone: sixteen floats of 6 or 4 bits in the lower bytes of 16, and 32 of 4
+ * bits. */
+enum gmma_type {
+    GMMA_F16,
+    GMMA_BF16,
+    GMMA_TF32,
+    GMMA_E4M3,
+    GMMA_E5M2,
+    GMMA_S8,
+    GMMA_U8,
+    GMMA_B1,
+    GMMA_E2M3,
+    GMMA_E3M2,
+    GMMA_E2M1,
+    GMMA_E2M1_DENSE
+};
 enum gmma_sum { GMMA_SUM_F32, GMMA_SUM_F16, GMMA_SUM_S32 };
 
 struct gmma {
@@ -48,6 +63,10 @@ struct gmma {
     uint32_t meta[32]; /* by lane, if sparse */
     uint32_t warp;     /* of the warpgroup: 0 to 3 */
     uint64_t desc_a, desc_b;
+    uint32_t from_a, from_b; /* added to the addresses that are read: a CTA other than the own */
+    /* Factors of A by block of k and row, of B by block and column; NULL: none. */
+    const double (*scale_a)[GMMA_ROWS], (*scale_b)[GMMA_COLS];
+    uint32_t block; /* elements of k that have one factor */
 };
 
 /* 16 bytes of shared memory, or NULL: the caller has failed. */
@@ -65,9 +84,10 @@ static inline uint32_t gmma_registers(const struct gmma *g) {
     return g->sum == GMMA_SUM_F16 ? g->n / 4u : g->n / 2u;
 }
 
-/* `count` rows of `bytes` bytes (16 to 64) of a matrix that lies as B does; false: a read failed. */
-bool ww_gmma_rows(uint64_t descriptor, uint32_t count, uint32_t bytes, gmma_read read, void *context,
-                  unsigned char out[][GMMA_DEEP_BYTES]);
+/* `count` rows of `bytes` bytes (16 to 64) of a matrix that lies as B does; false: a read failed. `from` is
+ * added to the addresses. */
+bool ww_gmma_rows(uint64_t descriptor, uint32_t from, uint32_t count, uint32_t bytes, gmma_read read,
+                  void *context, unsigned char out[][GMMA_DEEP_BYTES]);
 /* a: registers of A by [register][lane], if in_registers. sums: by [register][lane], read if `keeps`, written.
  * False: a read failed, and nothing is written. */
 bool ww_gmma(const struct gmma *g, gmma_read read, void *context, uint32_t a[4][32],

@@ -177,13 +177,18 @@ static const char *tensor_memory_shape(const struct ptx_inst *i) {
     case PTX_SUB_TC_DEALLOC:
         return "/ss";
     case PTX_SUB_TC_LD:
-        return "V/a";
+        return i->geom == PTX_SHAPE_16X32BX2 ? "V/as" : "V/a";
     case PTX_SUB_TC_ST:
-        return "/aV";
-    case PTX_SUB_TC_MMA:
-        return i->opnd_count > 1 && i->opnd[1].kind == PTX_O_ADDR ? "/aassP" : "/asssP";
+        return i->geom == PTX_SHAPE_16X32BX2 ? "/asV" : "/aV";
+    case PTX_SUB_TC_MMA: {
+        bool in_tensor_memory = i->opnd_count > 1 && i->opnd[1].kind == PTX_O_ADDR;
+        if (i->type[0] >= PTX_T_MXF8F6F4) return in_tensor_memory ? "/aassaaP" : "/asssaaP";
+        if (i->opnd_count > 4 && i->opnd[4].kind == PTX_O_VEC)
+            return in_tensor_memory ? "/aassVP?s" : "/asssVP?s";
+        return in_tensor_memory ? "/aassP?s" : "/asssP?s";
+    }
     case PTX_SUB_TC_COMMIT:
-        return "/a";
+        return i->bulk & PTX_BULK_MULTICAST ? "/as" : "/a";
     default:
         return "/";
     }

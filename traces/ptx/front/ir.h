@@ -76,6 +76,9 @@ enum ptx_type {
     PTX_T_TEXREF,
     PTX_T_SAMPLERREF,
     PTX_T_SURFREF,
+    PTX_T_MXF8F6F4, /* and what follows: kinds of tcgen05.mma with scale factors */
+    PTX_T_MXF4,
+    PTX_T_MXF4NVF4,
     PTX_T_COUNT
 };
 
@@ -328,9 +331,9 @@ struct ptx_inst {
     uint8_t dst_count; /* of opnd[]: destinations come first: setp has 2 with "p|q" */
     uint8_t opnd_count;
     uint8_t guard_neg;
-    uint8_t cp_bytes; /* cp.async: 4, 8, 16; wgmma: columns / 8 */
+    uint8_t cp_bytes; /* cp.async: 4, 8, 16; wgmma: columns / 8; tcgen05.ld, .st: 2 with .pack or .unpack */
     uint8_t redop;    /* cp.reduce.async.bulk: enum ptx_sub */
-    uint8_t rank;     /* dimensions of a tensor copy */
+    uint8_t rank;     /* dimensions of a tensor copy; tcgen05: CTAs, 0 and 1 are one */
     uint16_t bulk;    /* PTX_BULK_* */
     uint8_t geom;     /* prmt, wmma/mma shape: index into ww_ptx_shapes, see mma.h */
     uint32_t mods;    /* PTX_M_* */

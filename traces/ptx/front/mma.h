@@ -28,7 +28,16 @@ struct ptx_shape {
 #define PTX_SHAPE_64X128B 30    /* .warpx2::02_13 */
 #define PTX_SHAPE_64X128B_01 31 /* .warpx2::01_23 */
 #define PTX_SHAPE_32X128B 32
-#define PTX_SHAPE_COUNT 33
+#define PTX_SHAPE_16X64B 33
+#define PTX_SHAPE_16X32BX2 34
+#define PTX_SHAPE_COUNT 35
+/* Of tcgen05.mma with scale factors: how many a row has for each k of the instruction, or for how many elements
+ * one is; in the place of a vector's width. */
+#define PTX_SCALE_1X 65
+#define PTX_SCALE_2X 66
+#define PTX_SCALE_4X 68
+#define PTX_SCALE_BLOCK16 80
+#define PTX_SCALE_BLOCK32 96
 extern const struct ptx_shape ww_ptx_shapes[PTX_SHAPE_COUNT];
 
 #endif

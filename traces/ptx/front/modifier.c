@@ -148,7 +148,7 @@ static bool apply_bulk(struct ptx_inst *i, uint32_t flag) {
     i->bulk |= (uint16_t)flag;
     if (flag == PTX_BULK_TX) return i->op == PTX_CP || i->op == PTX_ST || i->op == PTX_RED;
     if (flag == PTX_BULK_MAP) return i->op == PTX_FENCE || i->op == PTX_PREFETCH;
-    return i->op == PTX_CP;
+    return i->op == PTX_CP || (i->op == PTX_TCGEN05 && flag == PTX_BULK_MULTICAST);
 }
 
 /* Dimensions of a tensor, or of a texture. */
@@ -158,6 +158,16 @@ static bool apply_rank(struct ptx_inst *i, uint32_t rank) {
     else
         i->geom = (uint8_t)(rank <= 3 ? PTX_SHAPE_1D + rank - 1 : rank);
     return i->op == PTX_CP ? rank <= 5 : rank != 4 && rank != 5;
+}
+
+/* Of tensor memory. */
+static bool word_tensor_memory(struct ptx_inst *i, uint32_t word) {
+    if (i->op != PTX_TCGEN05) return false;
+    if (word == WORD_CTA_PAIR)
+        i->rank = 2;
+    else if (word == WORD_PACK)
+        i->cp_bytes = 2;
+    return word != WORD_BLOCK_SCALE || i->type[0] >= PTX_T_MXF8F6F4;
 }
 
 static bool apply_word(struct ptx_inst *i, uint32_t word) {
@@ -212,6 +222,10 @@ static bool apply_word(struct ptx_inst *i, uint32_t word) {
     case WORD_ROW:
     case WORD_COL:
         return word_layout(i, word);
+    case WORD_CTA_PAIR:
+    case WORD_BLOCK_SCALE:
+    case WORD_PACK:
+        return word_tensor_memory(i, word);
     default:
         return false;
     }

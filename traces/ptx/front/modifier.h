@@ -52,7 +52,10 @@ enum ptx_word {
     WORD_COL,
     WORD_LEVEL,
     WORD_CLUSTER,
-    WORD_B_ROW
+    WORD_B_ROW,
+    WORD_CTA_PAIR,
+    WORD_BLOCK_SCALE,
+    WORD_PACK
 };
 
 struct ptx_modifier {

@@ -179,8 +179,17 @@ static void move_elements(struct lower *l, const struct ptx_inst *i, bool loads)
 static void multiply_in_tensor_memory(struct lower *l, const struct ptx_inst *i) {
     struct lower_src s[LOWER_SRC_MAX];
     unsigned n = 0;
-    const char *name = i->type[0] == PTX_T_S8 ? "UTCIMMA" : i->type[0] == PTX_T_E4M3 ? "UTCQMMA" : "UTCHMMA";
-    for (uint8_t k = 0; k < 4; k++) {
+    static const char *const names[][2] = {{"UTCHMMA", "UTCHMMA.2CTA"},
+                                           {"UTCIMMA", "UTCIMMA.2CTA"},
+                                           {"UTCQMMA", "UTCQMMA.2CTA"},
+                                           {"UTCOMMA", "UTCOMMA.2CTA"}};
+    uint8_t type = i->type[0];
+    unsigned of = type == PTX_T_S8                               ? 1
+                  : type == PTX_T_E4M3 || type == PTX_T_MXF8F6F4 ? 2
+                  : type == PTX_T_MXF4 || type == PTX_T_MXF4NVF4 ? 3
+                                                                 : 0;
+    const char *name = names[of][i->rank == 2];
+    for (uint8_t k = 0; k < (type >= PTX_T_MXF8F6F4 ? 6 : 4); k++) {
         const struct ptx_operand *o = &i->opnd[k];
         if (o->kind == PTX_O_REG || (o->kind == PTX_O_ADDR && o->reg >= 0)) add_words(l, o, 0, s, &n);
     }

@@ -90,12 +90,12 @@ static enum ww_code add_loops(struct recorder *r, const struct ex_func *f, struc
 
 /* Matrix instructions in tensor memory have their shape from a register: twins, one for each. */
 static const char *shape_name(struct recorder *r, const char *name, uint8_t kind, uint32_t n) {
-    const char *rest = kind == PTX_T_TF32   ? "8.F32.TF32"
-                       : kind == PTX_T_E4M3 ? "32.F32.E4M3"
-                       : kind == PTX_T_S8   ? "32.S8"
-                                            : "16.F32";
-    return ww_arena_printf(&r->arena, "%s.%ux%ux%s", name, n < TMEM_SHAPES / 2 ? 64 : 128,
-                           n % (TMEM_SHAPES / 2) * 8 + 8, rest);
+    const char *rest = kind == PTX_T_TF32                             ? "8.F32.TF32"
+                       : kind == PTX_T_E4M3 || kind == PTX_T_MXF8F6F4 ? "32.F32.E4M3"
+                       : kind == PTX_T_MXF4 || kind == PTX_T_MXF4NVF4 ? "64.F32.E2M1"
+                       : kind == PTX_T_S8                             ? "32.S8"
+                                                                      : "16.F32";
+    return ww_arena_printf(&r->arena, "%s.%ux%ux%s", name, tmem_shape_rows(n), tmem_shape_columns(n), rest);
 }
 
 static enum ww_code add_shapes(struct recorder *r, const struct ex_func *f, uint32_t limit,

@@ -1,0 +1,177 @@
+/* Fast replay goes SM by SM through spans of time. */
+#include "spans.h"
+#include "../memory/fast_calendar.h"
+#include "engine_internal.h"
+
+#define SPAN 512      /* cycles that an SM goes before the next one does */
+#define AHEAD_NEAR 32 /* a step that is not to come within so many cycles is not worth looking further */
+
+struct ww_spans {
+    uint64_t *due;  /* by SM: cycle of whatever comes next */
+    uint64_t *turn; /* by SM: cycle in which the dispatcher has a CTA for it; WW_NEVER: not asked for */
+    struct ww_calendar dispatch;
+    uint32_t cta_units; /* of the dispatcher's time, for a CTA */
+    bool filling;       /* CTAs still go to SMs that have had none */
+};
+
+bool ww_spans_fit(const struct ww_core *core) {
+    return !core->team && !core->concurrent && !core->governor && !core->waits && core->cluster_size <= 1 &&
+           !core->probe && !core->ctas && !core->transfers && !core->shared_alloc.on && core->runs_ahead;
+}
+
+/* The first cycle that begins at time ps or later, after `cycle`. */
+static uint64_t cycle_after(const struct ww_core *core, uint64_t ps, uint64_t cycle) {
+    uint64_t at = ww_clock_cycle(&core->clock, ps);
+    return at > cycle ? at : cycle + 1;
+}
+
+/* In which cycle the SM hears its next answer. */
+static uint64_t hears(const struct ww_core *core, const struct ww_sm *sm) {
+    uint64_t ps = ww_memsys_next(core->memory, (uint16_t)sm->id);
+    return ps == UINT64_MAX ? WW_NEVER : cycle_after(core, ps, sm->now);
+}
+
+/* At the beginning of which cycle it may send. */
+static uint64_t sends(const struct ww_core *core, const struct ww_sm *sm) {
+    if (!sm->misses.count) return WW_NEVER;
+    if (!sm->misses.refused) return sm->now + 1;
+    return cycle_after(core, ww_memsys_again(core->memory, (uint16_t)sm->id), sm->now);
+}
+
+static bool has_room(const struct ww_core *core, const struct ww_sm *sm) {
+    return sm->resident_ctas < sm->cta_room && core->next_cta < core->cta_count;
+}
+
+/* In which cycle it gets a CTA: as soon as it has room, and the dispatcher a turn for it. */
+static uint64_t takes_cta(struct ww_core *core, const struct ww_sm *sm) {
+    struct ww_spans *s = core->spans;
+    if (s->filling || !has_room(core, sm)) return WW_NEVER;
+    if (s->turn[sm->id] == WW_NEVER)
+        s->turn[sm->id] = ww_calendar_take(&s->dispatch, sm->now + 1, s->cta_units);
+    return s->turn[sm->id] > sm->now ? s->turn[sm->id] : sm->now + 1;
+}
+
+static void take_cta(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
+    core->spans->turn[sm->id] = WW_NEVER;
+    ww_dispatch_next(sm, cycle);
+}
+
+static void hear(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
+    struct ww_outbox *box = &core->outbox[2 * sm->id + (cycle & 1)];
+    struct ww_mem_reply reply;
+    uint64_t ps = ww_clock_time(&core->clock, cycle);
+    if (ps > core->answered_ps) core->answered_ps = ps;
+    while (ww_memsys_fetch(core->memory, (uint16_t)sm->id, ps, &reply))
+        if (!ww_core_post(core, box, &reply)) return;
+    uint64_t at = ww_core_hear(sm, cycle);
+    if (at < core->next[sm->id]) core->next[sm->id] = at;
+}
+
+static void send(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
+    sm->misses.refused = false;
+    if (ww_l1_send(sm, ww_clock_time(&core->clock, cycle - 1))) ww_core_made_room(sm, cycle);
+}
+
+static void step(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
+    uint64_t next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
+    core->next[sm->id] = next;
+    if (next >= cycle + AHEAD_NEAR || !ww_sm_alone(sm)) return;
+    uint64_t heard = hears(core, sm), end = heard < core->epochs.end ? heard : core->epochs.end;
+    if (next < end) core->next[sm->id] = ww_sm_run_ahead(sm, next, end);
+}
+
+static inline uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* The SM goes on until nothing of it comes before `end`; returns when something does. */
+static uint64_t go(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
+    while (core->code_failed == WW_OK) {
+        uint64_t heard = hears(core, sm), sent = sends(core, sm), placed = takes_cta(core, sm);
+        uint64_t cycle = least(least(core->next[sm->id], heard), least(sent, placed));
+        if (cycle >= end) return cycle;
+        if (sent <= cycle) send(core, sm, cycle);
+        if (placed <= cycle) take_cta(core, sm, cycle);
+        if (heard <= cycle) hear(core, sm, cycle);
+        if (core->next[sm->id] <= cycle) step(core, sm, cycle);
+        if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
+    }
+    return end;
+}
+
+/* When anything of an SM comes first. */
+static uint64_t first_of_all(const struct ww_core *core) {
+    uint64_t first = core->spans->filling ? core->dispatch_at : WW_NEVER;
+    for (uint32_t i = 0; i < core->gpu->sm_count; i++) first = least(first, core->spans->due[i]);
+    return first;
+}
+
+static void note_progress(struct ww_core *core) {
+    double part = core->cta_count ? (double)core->ended_ctas / (double)core->cta_count : 1;
+    if (!core->progress || core->issued - core->progressed < 1u << 14) return;
+    core->progressed = core->issued;
+    if (!core->progress(core->progress_context, part, core->issued, "warp instructions"))
+        ww_core_fail(core, ww_fail(core->error, WW_FAIL, "", "stopped as asked, after %llu warp instructions",
+                                   (unsigned long long)core->issued));
+}
+
+/* At first CTAs go to all SMs in turn, cycle by cycle; later an SM takes one where another one has ended. */
+static void fill(struct ww_core *core, uint64_t cycle) {
+    core->dispatch_at = cycle + 1;
+    core->spans->filling = ww_dispatch(core, cycle);
+}
+
+/* All SMs go through the span that begins with `cycle`, and ends before what the queue has next. */
+static void go_all(struct ww_core *core, uint64_t cycle) {
+    struct ww_spans *s = core->spans;
+    uint64_t end = least(cycle + SPAN, core->epochs.end), event = ww_queue_next(core->queue);
+    if (event != UINT64_MAX) end = least(end, ww_clock_cycle(&core->clock, event));
+    if (s->filling && core->dispatch_at <= cycle) fill(core, cycle);
+    if (s->filling || end <= cycle) end = cycle + 1;
+    core->now = cycle;
+    for (uint32_t i = 0; i < core->gpu->sm_count && core->code_failed == WW_OK; i++) {
+        struct ww_sm *sm = &core->sm[i];
+        if (!ww_sm_made(sm)) continue;
+        s->due[i] = least(s->due[i], core->next[i]);
+        if (s->due[i] < end || takes_cta(core, sm) < end) s->due[i] = go(core, sm, end);
+    }
+}
+
+static void spans_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_core *core = owner;
+    uint64_t cycle = first_of_all(core);
+    (void)now_ps;
+    core->ticking = true;
+    while (cycle != WW_NEVER && core->code_failed == WW_OK) {
+        uint64_t ps = ww_clock_time(&core->clock, cycle);
+        if (ps >= ww_queue_next(core->queue)) break;
+        ww_queue_floor(core->queue, ps);
+        if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
+        if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
+        go_all(core, cycle);
+        note_progress(core);
+        cycle = first_of_all(core);
+    }
+    core->ticking = false;
+    core->tick_cycle = cycle;
+    if (cycle == WW_NEVER) ww_memsys_drain(core->memory);
+    if (cycle != WW_NEVER && core->code_failed == WW_OK)
+        ww_queue_add(core->queue, event, ww_clock_time(&core->clock, cycle));
+}
+
+enum ww_code ww_spans_begin(struct ww_core *core, struct ww_arena *arena, struct ww_error *error) {
+    uint32_t sms = core->gpu->sm_count;
+    double rate = core->gpu->launch_ctas_per_cycle;
+    struct ww_spans *s = ww_arena_array(arena, 1, sizeof *s);
+    if (s) {
+        s->due = ww_arena_array(arena, sms, sizeof *s->due);
+        s->turn = ww_arena_array(arena, sms, sizeof *s->turn);
+    }
+    if (!s || !s->due || !s->turn) return ww_fail_nomem(error, "the SMs");
+    for (uint32_t i = 0; i < sms; i++) s->due[i] = s->turn[i] = WW_NEVER;
+    s->filling = core->next_cta < core->cta_count;
+    s->cta_units = (uint32_t)((1u << WW_CALENDAR_UNIT) / rate + 0.5);
+    core->spans = s;
+    core->tick.fn = spans_tick;
+    return WW_OK;
+}

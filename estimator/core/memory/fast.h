@@ -1,0 +1,167 @@
+/* fast.h: the memory system of fast replay: what a request takes of each resource is reserved when it is sent.
+ *
+ *   SM --request--> port, slice --in order--> tags --hit------------------> slice's port, trunk, SM's port
+ *                                              |--miss--> bank, bus --fill--^
+ *
+ * Full replay moves each request from queue to queue by events. Here one pass over the way of a request finds
+ * the time of each step: ports, buses and the rate of activates are calendars, MSHRs and the queues of DRAM are
+ * pools of places (fast_calendar.h), a bank remembers the rows that it had open last. The answer is known when
+ * the request is sent, and the SM gets it at that time. Everything in front of the crossbar is as in full
+ * replay: warps, L1 with its MSHRs and miss queue, bulk copies, clusters.
+ *
+ * The same as in full replay: addresses, tags, replacement, write-backs, sectors fetched, atomics, translation
+ * and walks, the places of requests at a slice (a full one refuses), serving in order at a slice.
+ * Simplified:
+ * - DRAM is not scheduled by what waits. A row stays usable until the activate of the next one of its bank: who
+ *   comes before that, hits it, as FR-FCFS would have it. Writes take the bus when they come, and cost a turn
+ * of the bus for each batch that the controller would drain.
+ * - l2.mshr_merge, the queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under
+ *   way are left out.
+ * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking.
+ *
+ * Not supported: l2.prefetch=sequential, which looks at queues. */
+#ifndef WW_CORE_FAST_H
+#define WW_CORE_FAST_H
+
+#include "fast_calendar.h"
+#include "l2_part.h"
+#include "memsys.h"
+#include "tlb.h"
+
+#define WW_FAST_REPLIES 1024u /* under way to the SMs of a port, at most */
+#define WW_FAST_ROWS 4u       /* rows that a bank remembers */
+#define WW_FAST_JOINED 64u    /* addresses of reads that a slice has waiting, of which it remembers the last */
+
+struct ww_fast_reply {
+    struct ww_mem_reply reply;
+    uint64_t line; /* of a write that has been performed; then there is no reply */
+    uint32_t next;
+    uint16_t sm;
+    bool performed;
+};
+
+struct ww_fast_due { /* of a heap */
+    uint64_t ps;
+    uint32_t order, reply;
+};
+
+struct ww_fast_port { /* of the crossbar, at the SMs */
+    struct ww_event deliver;
+    struct ww_fast *fast;
+    struct ww_calendar receive;
+    struct ww_fast_due *due; /* heap: what is under way, by time */
+    uint64_t again_ps;       /* when the SM may try again what it was refused */
+    uint32_t count, order;
+};
+
+struct ww_fast_wait { /* a read that hits, and when the slice serves it */
+    uint64_t local, served;
+    uint32_t joined;
+    uint8_t granules;
+};
+
+struct ww_fast_slice {
+    struct ww_calendar receive, tags, fill, send;
+    struct ww_places mshrs, requests; /* requests: under way or waiting */
+    struct ww_fast_wait *wait;        /* l2.coalesce: by hash of the address; NULL: none */
+};
+
+struct ww_fast_row {   /* that a bank has, had or will have open */
+    uint64_t act, pre; /* its activate; earliest precharge */
+    uint64_t until;    /* cycle before which it is open; UINT64_MAX: no other one is to be opened yet */
+    uint32_t row;
+};
+
+struct ww_fast_bank {
+    struct ww_fast_row row[WW_FAST_ROWS];
+    uint64_t closed; /* cycle from which on the bank may be activated after its refresh */
+    uint32_t next;   /* row to be forgotten next */
+};
+
+struct ww_fast_channel {
+    struct ww_calendar bus, activates;
+    struct ww_calendar
+        *group; /* by bank group; NULL: one column command after another, whatever their groups */
+    struct ww_fast_bank *bank;
+    struct ww_places room[2];         /* by direction: bursts, in L2 cycles */
+    uint64_t refresh_due, open_since; /* open_since: UINT64_MAX: no bank has been opened yet */
+    uint32_t refresh_bank;
+    uint32_t written; /* bursts since the bus was turned */
+    bool read;        /* since then */
+};
+
+struct ww_fast_page { /* being translated */
+    uint64_t page, ready;
+    bool walked;
+};
+
+struct ww_fast {
+    struct ww_l2 *l2;
+    struct ww_tlb *tlb; /* its arrays; NULL: addresses need no translation */
+    struct ww_xbar *xbar;
+    struct ww_dram *dram;
+    struct ww_queue *queue;
+    uint64_t *counter, *live;
+    bool fetched;            /* SMs fetch their answers: there are no events for them */
+    struct ww_event drained; /* all work of DRAM is done */
+    uint64_t busy_until;
+    struct ww_fast_port *port;
+    struct ww_fast_reply *reply; /* of all ports */
+    struct ww_free_list free_reply;
+    struct ww_fast_slice *slice;
+    struct ww_fast_channel *channel;
+    struct ww_calendar *trunk, link[2];
+    uint32_t trunks, ports;
+    uint32_t activate_units;   /* of the calendar: an activate's part of tFAW, or tRRD */
+    struct ww_fast_page *page; /* ring of tlb.misses, the last one at page_at - 1 */
+    uint32_t pages, page_at;
+    struct ww_places walkers;
+    uint64_t translated, l2_tlb_free; /* latest `ready` of them; next look-up of the L2 TLB */
+};
+
+/* Takes its memory from the arena. Errors: WW_UNSUPPORTED (the GPU has what is not supported), WW_NOMEM. */
+enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct ww_tlb *tlb,
+                         struct ww_arena *arena, struct ww_fast **out, struct ww_error *error);
+/* As ww_memsys_send, for a request to the place; what it leads to is reserved. */
+bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                  uint8_t granules, uint64_t now_ps);
+/* As ww_memsys_quiet: when the next answer comes. */
+uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm);
+
+/* The SM's next answer, if it is there at `ps`; false: none is. Only where SMs fetch them. */
+bool ww_fast_fetch(struct ww_fast *f, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
+/* Lets the queue wait until DRAM has written everything. */
+void ww_fast_drain(struct ww_fast *f);
+
+/* ---- between the files of it ---- */
+
+/* An answer leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
+uint64_t ww_fast_answer(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
+                        uint32_t payload, uint64_t cycle);
+/* A write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if anybody asks. */
+void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t cycle);
+
+/* A request is at the slice's tags at L2 cycle `cycle` (l2.latency behind its arrival), from the crossbar or,
+ * `far`, from the other partition. Returns when the slice has served it. */
+uint64_t ww_fast_serve(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, bool far,
+                       uint64_t cycle);
+/* A page walk's read; returns the cycle at which the data are there. *from_dram: some of them came from there.
+ */
+uint64_t ww_fast_walk_read(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint64_t cycle,
+                           bool *from_dram);
+
+/* When a request that is at its slice at `cycle` has its page translated; *walked: by a walk. */
+uint64_t ww_fast_translate(struct ww_fast *f, const struct ww_mem_request *request, uint64_t cycle,
+                           bool *walked);
+
+/* Sectors of a line pass from or to DRAM, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last
+ * are at the slice, and in *issued that at which their last column command is issued. */
+uint64_t ww_fast_dram(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask,
+                      enum ww_dram_direction direction, uint64_t cycle, uint64_t *issued);
+/* False: out of memory. */
+bool ww_fast_dram_init(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct ww_arena *arena);
+/* As ww_dram_settle and ww_dram_count. */
+void ww_fast_dram_settle(struct ww_fast *f, uint64_t now_ps);
+void ww_fast_dram_count(const struct ww_fast *f, uint64_t now_ps, uint64_t *counter);
+
+#endif

@@ -1,0 +1,295 @@
+/* Fast replay: calendars and places, every law, how near it is to full replay, what it refuses. */
+#include "../../estimator/warpwatt.h"
+#include "../../estimator/core/memory/fast_calendar.h"
+#include "../../estimator/fast/replay_error.h"
+#include "../../traces/trace.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { UNIT = 1 << WW_CALENDAR_UNIT, WINDOW = 1 << WW_CALENDAR_SHIFT };
+
+static char path[] = "/tmp/warpwatt-fast-XXXXXX.wwt";
+static struct ww_error error;
+static struct ww_calendar calendar;
+static struct ww_places places;
+
+/* ---- calendars ---- */
+
+static void fresh(uint32_t limit) {
+    memset(&calendar, 0, sizeof calendar);
+    memset(&places, 0, sizeof places);
+    places.limit = limit;
+}
+
+static void work_begins_when_it_is_asked_for_if_nothing_is_there(void **state) {
+    (void)state;
+    fresh(0);
+    assert_int_equal(ww_calendar_take(&calendar, 1000, UNIT), 1000);
+}
+
+static void a_full_window_sends_work_to_the_next_one(void **state) {
+    (void)state;
+    fresh(0);
+    for (uint32_t i = 0; i < WINDOW; i++) ww_calendar_take(&calendar, 800, UNIT);
+    assert_int_equal(ww_calendar_take(&calendar, 800, UNIT), 800 + WINDOW);
+}
+
+static void who_asks_late_for_an_early_time_gets_what_is_free_there(void **state) {
+    (void)state;
+    fresh(0);
+    for (uint32_t i = 0; i < 10 * WINDOW; i++) ww_calendar_take(&calendar, 800, UNIT);
+    assert_int_equal(ww_calendar_take(&calendar, 400, UNIT), 400);
+}
+
+static void long_work_goes_round_what_was_there_before(void **state) {
+    (void)state;
+    fresh(0);
+    ww_calendar_take(&calendar, 808, WINDOW * UNIT);     /* this window is full */
+    ww_calendar_take(&calendar, 800, 2 * WINDOW * UNIT); /* this one and the one behind the full one */
+    assert_int_equal(ww_calendar_take(&calendar, 800, UNIT), 824);
+}
+
+static void no_more_units_pass_than_there_are_cycles(void **state) {
+    (void)state;
+    uint64_t last = 0;
+    srand(7);
+    fresh(0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint64_t at = ww_calendar_take(&calendar, 1000 + (uint64_t)(rand() % 500), 2 * UNIT);
+        if (at > last) last = at;
+    }
+    assert_true(last >= 1000 + 2 * 1000 - 2 - WINDOW);
+}
+
+static void the_last_place_that_is_free_is_given_away(void **state) {
+    (void)state;
+    fresh(4);
+    ww_places_take(&places, 3, 640, 1280);
+    assert_int_equal(ww_places_free(&places, 1, 640), 640);
+}
+
+static void without_a_place_one_waits_until_there_is_one(void **state) {
+    (void)state;
+    fresh(4);
+    ww_places_take(&places, 4, 640, 1280);
+    assert_int_equal(ww_places_free(&places, 1, 640), 1280);
+}
+
+static void who_wants_more_than_there_are_waits_for_all_of_them(void **state) {
+    (void)state;
+    fresh(4);
+    assert_int_equal(ww_places_free(&places, 9, 640), 640);
+    ww_places_take(&places, 1, 640, 1280);
+    assert_int_equal(ww_places_free(&places, 9, 640), 1280);
+}
+
+/* ---- runs ---- */
+
+static void record_with(const char *workload, const char *parameters, const char *arch) {
+    struct ww_record_options o = {.out_path = path, .arch = arch, .code = WW_RECORD_PTX};
+    struct ww_record_stats stats;
+    char list[120], *item[8];
+    size_t n = 0;
+    snprintf(list, sizeof list, "%s", parameters);
+    for (char *p = strtok(list, " "); p; p = strtok(NULL, " ")) item[n++] = p;
+    enum ww_code code = ww_record_workload(workload, (const char *const *)item, n, &o, &stats, &error);
+    if (code != WW_OK) fail_msg("%s: %s", error.where, error.text);
+}
+
+static enum ww_code try_run(const char *gpu_name, const char *mode, struct ww_run_options o,
+                            struct ww_result **r) {
+    struct ww_gpu *gpu;
+    assert_int_equal(ww_gpu_load(gpu_name, NULL, 0, &gpu, &error), WW_OK);
+    o.gpu = gpu;
+    o.trace_path = path;
+    o.mode = mode;
+    enum ww_code code = ww_run(&o, r, &error);
+    ww_gpu_free(gpu);
+    return code;
+}
+
+static struct ww_result *run_with(const char *gpu, const char *mode, struct ww_run_options o) {
+    struct ww_result *r;
+    if (try_run(gpu, mode, o, &r) != WW_OK) fail_msg("%s: %s: %s", gpu, error.where, error.text);
+    return r;
+}
+
+static struct ww_result *run(const char *gpu, const char *mode) {
+    return run_with(gpu, mode, (struct ww_run_options){0});
+}
+
+/* Part of full replay's cycles by which fast replay's differ. */
+static double off(const char *gpu) {
+    struct ww_result *full = run(gpu, "full"), *fast = run(gpu, "fast");
+    double error_of = fabs((double)fast->cycles / (double)full->cycles - 1);
+    assert_int_equal(fast->warp_instructions, full->warp_instructions);
+    ww_result_free(full);
+    ww_result_free(fast);
+    return error_of;
+}
+
+static void cycles_are_near_full_replays(void **state) {
+    (void)state;
+    static const char *const workload[][2] = {{"vectoradd", "n=100000"}, {"stencil", "nx=64 ny=32 nz=8"},
+                                              {"spmv", "rows=6000"},     {"bfs", "nodes=4000"},
+                                              {"histogram", "n=40000"},  {"sgemm", "m=96 n=96 k=32"}};
+    static const char *const gpu[] = {"v100", "a100", "h100"};
+    for (size_t i = 0; i < sizeof workload / sizeof *workload; i++) {
+        record_with(workload[i][0], workload[i][1], "sm_70");
+        for (size_t g = 0; g < sizeof gpu / sizeof *gpu; g++) {
+            double by = off(gpu[g]);
+            if (by > 0.15) fail_msg("%s on %s: %.1f %% off", workload[i][0], gpu[g], 100 * by);
+        }
+    }
+}
+
+static void translation_is_part_of_it(void **state) {
+    (void)state;
+    record_with("spmv", "rows=6000", "sm_20");
+    assert_true(off("gtx480") < 0.15);
+    struct ww_result *r = run("gtx480", "fast");
+    assert_true(r->launch[0].counter[WW_C_TLB_WALK] > 0);
+    ww_result_free(r);
+}
+
+static void every_law_holds_on_every_gpu_without_a_prefetcher_in_the_l2(void **state) {
+    (void)state;
+    struct ww_names names;
+    size_t replayed = 0;
+    record_with("reduction", "n=20000", "sm_70");
+    assert_int_equal(ww_gpu_names(&names, &error), WW_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        struct ww_result *r;
+        enum ww_code code = try_run(names.name[i], "fast", (struct ww_run_options){0}, &r);
+        if (code == WW_UNSUPPORTED) continue;
+        if (code != WW_OK) fail_msg("%s: %s: %s", names.name[i], error.where, error.text);
+        ww_result_free(r);
+        replayed++;
+    }
+    assert_true(replayed > 25);
+    ww_names_free(&names);
+}
+
+static void the_same_run_gives_the_same_rows(void **state) {
+    (void)state;
+    record_with("bfs", "nodes=3000", "sm_70");
+    struct ww_result *a = run("a100", "fast"),
+                     *b = run_with("a100", "fast", (struct ww_run_options){.threads = 3});
+    for (size_t i = 0; i < a->launch_count; i++) {
+        assert_int_equal(a->launch[i].cycles, b->launch[i].cycles);
+        assert_memory_equal(a->launch[i].counter, b->launch[i].counter, sizeof a->launch[i].counter);
+        assert_memory_equal(a->launch[i].warp_cycles, b->launch[i].warp_cycles,
+                            sizeof a->launch[i].warp_cycles);
+    }
+    ww_result_free(a);
+    ww_result_free(b);
+}
+
+static void governors_look_at_all_sms_in_fast_replay_too(void **state) {
+    (void)state;
+    static const char *const mechanism[] = {"governor=equalizer"};
+    record_with("vectoradd", "n=60000", "sm_20");
+    struct ww_run_options o = {.mechanisms = mechanism, .mechanism_count = 1};
+    struct ww_result *full = run_with("gtx480", "full", o), *fast = run_with("gtx480", "fast", o);
+    assert_true(fabs((double)fast->cycles / (double)full->cycles - 1) < 0.15);
+    ww_result_free(full);
+    ww_result_free(fast);
+}
+
+static void mechanisms_of_the_load_store_unit_work_in_it(void **state) {
+    (void)state;
+    static const char *const mechanism[] = {"sched=mascar", "lsu=reexecute"};
+    record_with("spmv", "rows=6000", "sm_20");
+    struct ww_run_options o = {.mechanisms = mechanism, .mechanism_count = 1};
+    struct ww_result *fast = run_with("gtx480", "fast", o);
+    assert_true(fast->launch[0].counter[WW_C_MEM_SATURATED_CYCLES] > 0);
+    ww_result_free(fast);
+}
+
+static void flushed_launches_stand_alone(void **state) {
+    (void)state;
+    record_with("stencil", "nx=64 ny=16 nz=4 iterations=3", "sm_70");
+    struct ww_result *r = run_with("v100", "fast", (struct ww_run_options){.cache_control = "flush"});
+    assert_int_equal(r->launch[1].counter[WW_C_L2_SECTOR_MISS], r->launch[0].counter[WW_C_L2_SECTOR_MISS]);
+    ww_result_free(r);
+}
+
+static void a_launch_finds_what_the_one_before_left(void **state) {
+    (void)state;
+    record_with("stencil", "nx=64 ny=16 nz=4 iterations=3", "sm_70");
+    struct ww_result *r = run("v100", "fast");
+    assert_true(r->launch[1].counter[WW_C_L2_SECTOR_MISS] < r->launch[0].counter[WW_C_L2_SECTOR_MISS] / 4);
+    ww_result_free(r);
+}
+
+static void its_figures_have_an_interval_that_widens_with_confidence(void **state) {
+    (void)state;
+    record_with("vectoradd", "n=20000", "sm_70");
+    struct ww_result *a = run_with("v100", "fast", (struct ww_run_options){.confidence = 0.5}),
+                     *b = run_with("v100", "fast", (struct ww_run_options){.confidence = 0.99});
+    assert_true(a->cycles_interval.lo < a->cycles_interval.hi);
+    assert_true(b->cycles_interval.lo < a->cycles_interval.lo);
+    assert_true(b->cycles_interval.hi > a->cycles_interval.hi);
+    assert_true(b->energy_interval.lo < b->energy_j && b->energy_interval.hi > b->energy_j);
+    ww_result_free(a);
+    ww_result_free(b);
+}
+
+static void the_band_at_95_percent_is_narrower_than_the_goal(void **state) {
+    (void)state;
+    struct ww_model_error e;
+    ww_replay_error_of(0.95, &e);
+    assert_true(e.cycles_low > 1 / 1.15 && e.cycles_high < 1.15);
+    assert_true(e.cycles_low < 1 && e.cycles_high > 1);
+}
+
+static void a_prefetcher_in_the_l2_is_refused_by_name(void **state) {
+    (void)state;
+    struct ww_result *r;
+    record_with("vectoradd", "n=2000", "sm_52");
+    assert_int_equal(try_run("gtx980", "fast", (struct ww_run_options){0}, &r), WW_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "l2.prefetch"));
+}
+
+static int make(void **state) {
+    (void)state;
+    int file = mkstemps(path, 4);
+    if (file >= 0) close(file);
+    return file < 0;
+}
+
+static int clean(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_begins_when_it_is_asked_for_if_nothing_is_there),
+        cmocka_unit_test(a_full_window_sends_work_to_the_next_one),
+        cmocka_unit_test(who_asks_late_for_an_early_time_gets_what_is_free_there),
+        cmocka_unit_test(long_work_goes_round_what_was_there_before),
+        cmocka_unit_test(no_more_units_pass_than_there_are_cycles),
+        cmocka_unit_test(the_last_place_that_is_free_is_given_away),
+        cmocka_unit_test(without_a_place_one_waits_until_there_is_one),
+        cmocka_unit_test(who_wants_more_than_there_are_waits_for_all_of_them),
+        cmocka_unit_test(cycles_are_near_full_replays),
+        cmocka_unit_test(translation_is_part_of_it),
+        cmocka_unit_test(every_law_holds_on_every_gpu_without_a_prefetcher_in_the_l2),
+        cmocka_unit_test(the_same_run_gives_the_same_rows),
+        cmocka_unit_test(governors_look_at_all_sms_in_fast_replay_too),
+        cmocka_unit_test(mechanisms_of_the_load_store_unit_work_in_it),
+        cmocka_unit_test(flushed_launches_stand_alone),
+        cmocka_unit_test(a_launch_finds_what_the_one_before_left),
+        cmocka_unit_test(its_figures_have_an_interval_that_widens_with_confidence),
+        cmocka_unit_test(the_band_at_95_percent_is_narrower_than_the_goal),
+        cmocka_unit_test(a_prefetcher_in_the_l2_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, make, clean);
+}
