@@ -9,34 +9,15 @@ used again.
 usage: fast-table.py --program PATH --dir DIR --out FILE [--sizes small,default] [--jobs N]
 """
 import argparse
-import json
 import math
 import os
 import statistics
-import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
+
+from suite_replays import add_options, each, replay
 
 ARCH = {"gtx480": "sm_20", "v100": "sm_70", "a100": "sm_70", "h100": "sm_70"}
 CONFIDENCE = 0.95
-
-
-def call(args):
-    p = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    return p.stdout.decode() if p.returncode == 0 else None
-
-
-def record(program, folder, workload, size, arch):
-    path = os.path.join(folder, "%s-%s-%s.wwt" % (workload, size, arch))
-    if not os.path.exists(path):
-        call([program, "trace", "record", "--code", "ptx", "-q", "-w", workload, "-p", "size=" + size, "--arch", arch, "-o", path])
-    return path
-
-
-def replay(program, path, gpu, mode):
-    out = call([program, "run", "-q", "--gpu", gpu, "--trace", path, "--mode", mode, "--no-pc", "--json"])
-    return json.loads(out) if out else None
 
 
 def both(program, path, gpu):
@@ -80,29 +61,19 @@ def write(rows, out):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--dir", required=True)
+    add_options(parser)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--sizes", default="small,default")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     o = parser.parse_args()
-    os.makedirs(o.dir, exist_ok=True)
-    # Those that need a newer architecture than some of the machines have are left out.
-    workloads = [w["name"] for w in json.loads(call([o.program, "trace", "workloads", "--json"])) if "arch" not in w]
-    cases = [(w, s, a) for w in workloads for s in o.sizes.split(",") for a in sorted(set(ARCH.values()))]
-    rows, started = [], time.monotonic()
-    with ThreadPoolExecutor(o.jobs) as pool:
-        paths = list(pool.map(lambda c: record(o.program, o.dir, *c), cases))
-        jobs = [(c[0], p, g) for c, p in zip(cases, paths) for g in sorted(ARCH) if ARCH[g] == c[2]]
-        for i, ((w, path, gpu), (full, fast)) in enumerate(zip(jobs, pool.map(lambda j: both(o.program, j[1], j[2]), jobs))):
-            if full is None or fast is None:  # a workload without this size, or one that does not fit
-                print("%s on %s: %s" % (path, gpu, "no full replay" if full is None else "NO FAST REPLAY"), file=sys.stderr)
-                continue
-            rows.append({"application": w, "gpu": gpu, "cycles": math.log(full["cycles"] / fast["cycles"]),
-                         "energy": math.log(full["energy_j"] / fast["energy_j"]), "path": path,
-                         "speed": full["host_seconds"] / fast["host_seconds"]})
-            if sys.stderr.isatty():
-                print("\r%d of %d, %.0f s" % (i + 1, len(jobs), time.monotonic() - started), end="", file=sys.stderr)
+    rows = []
+    for workload, path, gpu, (full, fast) in each(o, ARCH, both):
+        if full is None or fast is None:
+            print("%s on %s: %s" % (path, gpu, "no full replay" if full is None else "NO FAST REPLAY"), file=sys.stderr)
+            continue
+        rows.append({"application": workload, "gpu": gpu, "cycles": math.log(full["cycles"] / fast["cycles"]),
+                     "energy": math.log(full["energy_j"] / fast["energy_j"]), "path": path,
+                     "speed": full["host_seconds"] / fast["host_seconds"]})
+        if sys.stderr.isatty():
+            print("\r%d replays" % len(rows), end="", file=sys.stderr)
     write(rows, o.out)
     print("%-8s %6s %9s %9s %10s %9s %9s %8s" % ("GPU", "cases", "mean", "median", "within 15%", "worst", "energy", "speed"))
     for gpu in sorted(ARCH):

@@ -2,6 +2,7 @@
 #ifndef WW_TESTS_CUDA_CHECK_H
 #define WW_TESTS_CUDA_CHECK_H
 
+#include "expect.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
@@ -11,13 +12,6 @@
         cudaError_t check_code = (call);                                                                       \
         if (check_code != cudaSuccess) {                                                                       \
             fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(check_code));     \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
-#define EXPECT(condition)                                                                                      \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
             exit(1);                                                                                           \
         }                                                                                                      \
     } while (0)

@@ -8,6 +8,8 @@
 #include "../sm/sm.h"
 
 #define WW_CODE_WORDS 64
+/* A step that is not to come within so many cycles is not worth looking how far the SM may go ahead. */
+#define WW_AHEAD_NEAR 32
 
 struct ww_engine {
     struct ww_engine_options options;
@@ -90,6 +92,8 @@ uint64_t ww_core_hear(struct ww_sm *sm, uint64_t cycle);
 bool ww_core_post(struct ww_core *core, struct ww_outbox *box, const struct ww_mem_reply *reply);
 /* The SM's miss queue has room for one more from `cycle` on. */
 void ww_core_made_room(struct ww_sm *sm, uint64_t cycle);
+/* Tells of progress, now and then. */
+void ww_core_report(struct ww_core *core);
 /* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */
 void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* Whether any of them does. */

@@ -101,9 +101,6 @@ uint64_t ww_core_hear(struct ww_sm *sm, uint64_t cycle) {
     return at;
 }
 
-/* A step that is not to come within so many cycles is not worth looking how far the SM may go ahead. */
-#define AHEAD_NEAR 32
-
 /* The cycle before which the SM, which is alone, may go ahead: until then memory tells it nothing. */
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
@@ -122,7 +119,7 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
     if (next <= cycle) {
         struct ww_sm *sm = &core->sm[id];
         next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
-        if (next < cycle + AHEAD_NEAR && ww_sm_alone(sm)) {
+        if (next < cycle + WW_AHEAD_NEAR && ww_sm_alone(sm)) {
             uint64_t end = ahead_until(core, sm, cycle);
             if (next < end) next = ww_sm_run_ahead(sm, next, end);
         }
@@ -148,7 +145,7 @@ static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint3
     for (uint32_t bit = 0; bit < count; bit++) {
         uint64_t next = core->next[first + bit], most = cycle + WW_WHEEL_SPAN;
         struct ww_sm *sm = &core->sm[first + bit];
-        if (next >= cycle + AHEAD_NEAR || sm->ahead || !ww_sm_alone(sm)) continue;
+        if (next >= cycle + WW_AHEAD_NEAR || sm->ahead || !ww_sm_alone(sm)) continue;
         uint64_t end = ahead_until(core, sm, cycle);
         if (next >= end) continue;
         ww_wheel_clear(wheel, next, bit);
@@ -191,7 +188,7 @@ static void one_cycle(struct ww_core *core, uint64_t cycle) {
     for (uint32_t g = 0; g < core->groups; g++) core->posted[cycle & 1][g] = 0;
 }
 
-static void report(struct ww_core *core) {
+void ww_core_report(struct ww_core *core) {
     if (!core->progress || (core->issued - core->progressed < 1u << 14 && ++core->unreported < 1u << 14))
         return;
     core->progressed = core->issued;
@@ -219,7 +216,7 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
         if (governor_acts) ww_governor_before(core, cycle);
         one_cycle(core, cycle);
         if (governor_acts) ww_governor_after(core, cycle);
-        report(core);
+        ww_core_report(core);
         cycle = next_cycle(core);
     }
     core->ticking = false;

@@ -3,8 +3,7 @@
 #include "../memory/fast_calendar.h"
 #include "engine_internal.h"
 
-#define SPAN 512      /* cycles that an SM goes before the next one does */
-#define AHEAD_NEAR 32 /* a step that is not to come within so many cycles is not worth looking further */
+#define SPAN 512 /* cycles that an SM goes before the next one does */
 
 struct ww_spans {
     uint64_t *due;  /* by SM: cycle of whatever comes next */
@@ -75,7 +74,7 @@ static void send(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
 static void step(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     uint64_t next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
     core->next[sm->id] = next;
-    if (next >= cycle + AHEAD_NEAR || !ww_sm_alone(sm)) return;
+    if (next >= cycle + WW_AHEAD_NEAR || !ww_sm_alone(sm)) return;
     uint64_t heard = hears(core, sm), end = heard < core->epochs.end ? heard : core->epochs.end;
     if (next < end) core->next[sm->id] = ww_sm_run_ahead(sm, next, end);
 }
@@ -104,15 +103,6 @@ static uint64_t first_of_all(const struct ww_core *core) {
     uint64_t first = core->spans->filling ? core->dispatch_at : WW_NEVER;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) first = least(first, core->spans->due[i]);
     return first;
-}
-
-static void note_progress(struct ww_core *core) {
-    double part = core->cta_count ? (double)core->ended_ctas / (double)core->cta_count : 1;
-    if (!core->progress || core->issued - core->progressed < 1u << 14) return;
-    core->progressed = core->issued;
-    if (!core->progress(core->progress_context, part, core->issued, "warp instructions"))
-        ww_core_fail(core, ww_fail(core->error, WW_FAIL, "", "stopped as asked, after %llu warp instructions",
-                                   (unsigned long long)core->issued));
 }
 
 /* At first CTAs go to all SMs in turn, cycle by cycle; later an SM takes one where another one has ended. */
@@ -149,7 +139,7 @@ static void spans_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
         if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
         if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
         go_all(core, cycle);
-        note_progress(core);
+        ww_core_report(core);
         cycle = first_of_all(core);
     }
     core->ticking = false;

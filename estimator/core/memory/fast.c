@@ -138,18 +138,8 @@ bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struc
     f->counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
     bool walked = false;
     if (f->tlb) arrived = ww_fast_translate(f, request, arrived, &walked);
-    struct ww_l2_packet p = {.address = request->address,
-                             .local = place.local,
-                             .tag = request->tag,
-                             .inst = request->inst,
-                             .sm = request->sm,
-                             .bytes = request->bytes,
-                             .atomic_ops = request->atomic_ops,
-                             .granules = granules,
-                             .kind = request->kind & 3u,
-                             .needs_reply = request->needs_reply & 3u,
-                             .fine = request->fine & 1u,
-                             .walked = walked};
+    struct ww_l2_packet p = ww_l2_packet(request, place.local, granules, 0);
+    p.walked = walked;
     bool far = ww_l2_is_far(l2, request, place.slice);
     if (far) {
         uint32_t units = l2->far_bytes ? (32u * ww_bits8(granules) << WW_CALENDAR_UNIT) / l2->far_bytes : 0;

@@ -1,7 +1,7 @@
 /* fast.h: the memory system of fast replay: what a request takes of each resource is reserved when it is sent.
  *
- *   SM --request--> port, slice --in order--> tags --hit------------------> slice's port, trunk, SM's port
- *                                              |--miss--> bank, bus --fill--^
+ *   SM --request--> port, slice --> tags --hit------------------> slice's port, trunk, SM's port
+ *                                    |--miss--> bank, bus --fill--^
  *
  * Full replay moves each request from queue to queue by events. Here one pass over the way of a request finds
  * the time of each step: ports, buses and the rate of activates are calendars, MSHRs and the queues of DRAM are
@@ -10,11 +10,12 @@
  * replay: warps, L1 with its MSHRs and miss queue, bulk copies, clusters.
  *
  * The same as in full replay: addresses, tags, replacement, write-backs, sectors fetched, atomics, translation
- * and walks, the places of requests at a slice (a full one refuses), serving in order at a slice.
+ * and walks, the places of requests at a slice (a full one refuses).
  * Simplified:
  * - DRAM is not scheduled by what waits. A row stays usable until the activate of the next one of its bank: who
  *   comes before that, hits it, as FR-FCFS would have it. Writes take the bus when they come, and cost a turn
  * of the bus for each batch that the controller would drain.
+ * - Requests of a slice pass one that waits for an MSHR or for room at the DRAM.
  * - l2.mshr_merge, the queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under
  *   way are left out.
  * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking.

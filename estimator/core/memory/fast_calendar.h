@@ -7,7 +7,6 @@
 #ifndef WW_CORE_FAST_CALENDAR_H
 #define WW_CORE_FAST_CALENDAR_H
 
-#include "../../base/arena.h"
 #include <stdint.h>
 
 #define WW_CALENDAR_WINDOWS 512u /* that are remembered: beyond them, the oldest are overwritten */

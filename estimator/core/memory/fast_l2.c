@@ -1,5 +1,4 @@
 /* An L2 slice of fast replay: look-ups in order, MSHRs as places, fills at the time that DRAM gives. */
-#include "../../base/hash.h"
 #include "fast.h"
 
 /* A line's `miss` is the time of its last fill, the low half of an L2 cycle; `prefetched` tells that this comes
@@ -55,13 +54,6 @@ static uint64_t claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_par
     return cycle;
 }
 
-/* SMs beyond this part of a GPU ask for this line at about the same time (l2.shared_elsewhere). */
-static bool is_elsewhere(const struct ww_l2_slice *s, const struct ww_l2_packet *p,
-                         const struct ww_l2_part *part) {
-    if (!s->l2->elsewhere || p->kind != WW_MEM_READ || p->sm == WW_L2_WALKER) return false;
-    return (ww_hash_mix(part->number * s->l2->slices + s->index) & 0xffff) < s->l2->elsewhere;
-}
-
 static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const struct ww_l2_packet *p,
                           uint64_t number, uint8_t sectors, uint64_t cycle, uint8_t *level);
 
@@ -84,7 +76,7 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     if (copy) {
         ww_l2_count(s, WW_C_L2_FAR, ww_bits8(need));
         ready = read_home(f, s, p, part->number, need, cycle, level);
-    } else if (is_elsewhere(s, p, part)) {
+    } else if (ww_l2_is_elsewhere(s, p, part)) {
         ww_l2_count(s, WW_C_L2_SECTOR_MERGED, ww_bits8(need));
         ww_l2_count_inst(s, p, WW_I_L2_MERGED, ww_bits8(need));
         ready = cycle + l2->elsewhere_latency;
@@ -173,18 +165,10 @@ static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const str
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static uint32_t l1_sectors(const struct ww_l2 *l2, uint32_t granules) {
-    uint32_t sectors = 0, n = l2->l1_sector_granules;
-    if (n == 1) return granules;
-    for (uint32_t g = 0, i = 0; g < 8; g += n, i++)
-        if (granules >> g & 1) sectors |= 1u << i;
-    return sectors;
-}
-
 static uint64_t answer(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint8_t granules,
                        uint8_t level, bool last, uint64_t cycle) {
     struct ww_mem_reply reply = {.address = p->address,
-                                 .sectors = p->fine ? granules : l1_sectors(f->l2, granules),
+                                 .sectors = p->fine ? granules : ww_l2_l1_sectors(f->l2, granules),
                                  .tag = p->tag,
                                  .kind = p->kind,
                                  .level = level,

@@ -38,19 +38,7 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
     struct ww_l2_input *in = &s->in[side];
     assert(in->packet_count <= in->packet_mask);
     in->packet[(in->packet_head + in->packet_count) & in->packet_mask] =
-        (struct ww_l2_packet){.address = request->address,
-                              .local = local,
-                              .ready = ready,
-                              .tag = request->tag,
-                              .inst = request->inst,
-                              .sm = request->sm,
-                              .bytes = request->bytes,
-                              .atomic_ops = request->atomic_ops,
-                              .granules = granules,
-                              .kind = request->kind & 3u,
-                              .needs_reply = request->needs_reply & 3u,
-                              .fine = request->fine & 1u,
-                              .walked = request->walked & 1u};
+        ww_l2_packet(request, local, granules, ready);
     ++*l2->live;
     if (in->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));

@@ -3,6 +3,7 @@
 #ifndef WW_CORE_L2_PART_H
 #define WW_CORE_L2_PART_H
 
+#include "../../base/hash.h"
 #include "../../result/result.h"
 #include "../time/epoch.h"
 #include "l2.h"
@@ -21,6 +22,41 @@ static inline void ww_l2_count_inst(const struct ww_l2_slice *s, const struct ww
 /* Tells that a write or an atomic has been performed, at L2 cycle `cycle`. */
 static inline void ww_l2_tell(const struct ww_l2 *l2, uint16_t sm, uint64_t line, uint64_t cycle) {
     if (l2->performed) l2->performed(l2->performed_context, sm, line, ww_clock_time(l2->clock, cycle));
+}
+
+/* A request as a slice has it; it is at the tags at cycle `ready`. */
+static inline struct ww_l2_packet ww_l2_packet(const struct ww_mem_request *request, uint64_t local,
+                                               uint8_t granules, uint64_t ready) {
+    return (struct ww_l2_packet){.address = request->address,
+                                 .local = local,
+                                 .ready = ready,
+                                 .tag = request->tag,
+                                 .inst = request->inst,
+                                 .sm = request->sm,
+                                 .bytes = request->bytes,
+                                 .atomic_ops = request->atomic_ops,
+                                 .granules = granules,
+                                 .kind = request->kind & 3u,
+                                 .needs_reply = request->needs_reply & 3u,
+                                 .fine = request->fine & 1u,
+                                 .walked = request->walked & 1u};
+}
+
+/* Sectors of the L1 that granules make up. */
+static inline uint32_t ww_l2_l1_sectors(const struct ww_l2 *l2, uint32_t granules) {
+    uint32_t sectors = 0, n = l2->l1_sector_granules;
+    if (n == 1) return granules;
+    for (uint32_t g = 0, i = 0; g < 8; g += n, i++)
+        if (granules >> g & 1) sectors |= 1u << i;
+    return sectors;
+}
+
+/* SMs beyond this part of a GPU ask for this line at about the same time (l2.shared_elsewhere): DRAM reads it
+ * once for all of them, and not for this part. */
+static inline bool ww_l2_is_elsewhere(const struct ww_l2_slice *s, const struct ww_l2_packet *p,
+                                      const struct ww_l2_part *part) {
+    if (!s->l2->elsewhere || p->kind != WW_MEM_READ || p->sm == WW_L2_WALKER) return false;
+    return (ww_hash_mix(part->number * s->l2->slices + s->index) & 0xffff) < s->l2->elsewhere;
 }
 
 /* Part k of the request, of which `granules` are looked up. */

@@ -1,5 +1,4 @@
 /* Serving the request at the head of a slice. */
-#include "../../base/hash.h"
 #include "../../result/result.h"
 #include "l2_part.h"
 #include "l2_prefetch.h"
@@ -15,18 +14,10 @@ static void count(const struct ww_l2_slice *s, enum ww_counter counter, uint32_t
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
-static uint32_t l1_sectors(const struct ww_l2 *l2, uint32_t granules) {
-    uint32_t sectors = 0, n = l2->l1_sector_granules;
-    if (n == 1) return granules;
-    for (uint32_t g = 0, i = 0; g < 8; g += n, i++)
-        if (granules >> g & 1) sectors |= 1u << i;
-    return sectors;
-}
-
 static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t granules, bool last,
                        uint64_t cycle) {
     struct ww_mem_reply reply = {.address = t->address,
-                                 .sectors = t->fine ? granules : l1_sectors(s->l2, granules),
+                                 .sectors = t->fine ? granules : ww_l2_l1_sectors(s->l2, granules),
                                  .tag = t->tag,
                                  .kind = t->kind,
                                  .level = t->level,
@@ -50,7 +41,7 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
 /* The answer to all of a request of an SM. */
 static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
     const struct ww_mem_reply reply = {.address = p->address,
-                                       .sectors = p->fine ? p->granules : l1_sectors(s->l2, p->granules),
+                                       .sectors = p->fine ? p->granules : ww_l2_l1_sectors(s->l2, p->granules),
                                        .tag = p->tag,
                                        .kind = p->kind,
                                        .level = WW_LEVEL_L2,
@@ -177,14 +168,6 @@ static uint8_t rest_of_blocks(const struct ww_l2_slice *s, const struct ww_l2_pa
     return s->mshrs_used + bits(need | more) <= s->l2->mshrs ? more : 0;
 }
 
-/* SMs beyond this part of a GPU ask for this line at about the same time: DRAM reads it once for all of them,
- * and not for this part. */
-static bool is_elsewhere(const struct ww_l2_slice *s, const struct ww_l2_packet *p,
-                         const struct ww_l2_part *part) {
-    if (!s->l2->elsewhere || p->kind != WW_MEM_READ || p->sm == WW_L2_WALKER) return false;
-    return (ww_hash_mix(part->number * s->l2->slices + s->index) & 0xffff) < s->l2->elsewhere;
-}
-
 /* Asks DRAM for as many of the sectors `need` as there are MSHRs for; returns these. */
 static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                      struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
@@ -206,7 +189,7 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct
         ww_l2_ask_home(s, part->number, need, miss, p->inst, cycle);
         return need;
     }
-    if (is_elsewhere(s, p, part)) {
+    if (ww_l2_is_elsewhere(s, p, part)) {
         count(s, WW_C_L2_SECTOR_MERGED, bits(need));
         ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(need));
         s->copies += bits(need | more);

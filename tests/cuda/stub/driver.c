@@ -2,6 +2,7 @@
  * text or from its file) and launches its kernels in each way that there is.
  *
  * usage: driver PTX [text|file|library|errors|copies|graph|order] */
+#include "../expect.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,14 +70,6 @@ int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long fla
 int cuGraphLaunch(void *exec, void *stream);
 int cuGraphExecDestroy(void *exec);
 int cuGraphDestroy(void *graph);
-
-#define EXPECT(condition)                                                                                      \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
 
 enum { N = 1000, BLOCK = 128, GRID = (N + BLOCK - 1) / BLOCK };
 

@@ -3,6 +3,7 @@
  *
  * usage: host PTX plain|lz4|zstd|cubin|broken|size|header|linked [fault|exit N|abort|close N|early N|unchecked|
  *        none N|quick|limits|around|endless] */
+#include "../expect.h"
 #include <fcntl.h>
 #include <lz4.h>
 #include <signal.h>
@@ -40,14 +41,6 @@ int cudaDeviceSetLimit(int limit, size_t value);
 int cudaMallocManaged(void **p, size_t bytes, unsigned flags);
 int cudaMallocHost(void **p, size_t bytes);
 int cudaIpcGetMemHandle(void *handle, void *p);
-
-#define EXPECT(condition)                                                                                      \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
 
 enum { TO_DEVICE = 1, TO_HOST = 2 };
 static const struct wrapper {

@@ -3,6 +3,7 @@
  *
  * usage: modules A B: two images, PTX, cubins or fat binaries. Each has a kernel put(p) that adds `own` of the
  *        image (1 and 10) and the variable `bias` to each of 32 words at p. */
+#include "../expect.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +34,6 @@ int cuMemcpyHtoD_v2(pointer dst, const void *src, size_t n);
 int cuMemcpyDtoH_v2(void *dst, pointer src, size_t n);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **extra);
-
-#define EXPECT(condition)                                                                                      \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
 
 enum { WORDS = 32, MODULES = 6 };
 

@@ -8,6 +8,7 @@
  *        processes PTX LAUNCHES early            a child that is made before the first call launches, too
  *        processes PTX LAUNCHES spawn            runs another program in between
  *        processes PTX LAUNCHES plain */
+#include "../expect.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,14 +35,6 @@ int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamSynchronize(void *stream);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **extra);
-
-#define EXPECT(condition)                                                                                      \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
 
 enum { N = 1000, BLOCK = 128, GRID = (N + BLOCK - 1) / BLOCK, THREADS_MAX = 16 };
 

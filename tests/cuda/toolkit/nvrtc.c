@@ -2,6 +2,7 @@
  * cuLaunchKernelEx, as launchers of just-in-time compilers do.
  *
  * usage: nvrtc ARCHITECTURE: compute_80 (PTX), sm_80 (machine code) */
+#include "../expect.h"
 #include <cuda.h>
 #include <nvrtc.h>
 #include <stdio.h>
@@ -15,14 +16,6 @@ static const char source[] = "extern \"C\" __global__ void twice(float *p, int n
                              "    __syncthreads();\n"
                              "    if (i < n) p[i] = 2 * s[threadIdx.x];\n"
                              "}\n";
-
-#define EXPECT(condition)                                                                                      \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
 
 static char *compile(const char *architecture) {
     char option[64];

@@ -3,19 +3,12 @@
  * behind the kernel's own parameters.
  *
  * usage: triton CUBIN SHARED-BYTES [cluster] */
+#include "../expect.h"
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPECT(condition)                                                                                      \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition);                           \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
 
 enum { ROWS = 6, COLUMNS = 500, BLOCK = 512, WARPS = 4 };
 enum { CLUSTER = 4, CLUSTER_POLICY = 5, SERIALIZATION = 6 };                /* of launches */
