@@ -62,7 +62,9 @@ int main() {
     EXPECT(got[0] == 16384 && got[1] == 16384);
     cudaFuncAttributes a;
     CHECK(cudaFuncGetAttributes(&a, scaled));
-    EXPECT(a.maxThreadsPerBlock == 256 && a.numRegs > 0 && a.sharedSizeBytes == 0 && a.ptxVersion >= 50);
+    EXPECT(a.maxThreadsPerBlock == 256 && a.numRegs > 0 && a.sharedSizeBytes == 0);
+    const int compiled[] = {__CUDA_ARCH_LIST__}; /* CUB looks for its kernels by this, whatever the GPU is */
+    EXPECT(a.ptxVersion == compiled[0] / 10);
     CHECK(cudaFuncSetCacheConfig(scaled, cudaFuncCachePreferShared));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scaled, 256, 1024));
     EXPECT(blocks >= 1 && blocks <= 32);
