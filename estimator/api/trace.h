@@ -53,7 +53,7 @@ WW_API bool ww_trace_find_source(const struct ww_trace *trace, const char *file,
 WW_API bool ww_trace_has_hash(const struct ww_trace *trace, const char *hash);
 /* What a trace becomes if its CTAs take turns in shared memory (docs/studies/multiplexing.md). */
 struct ww_transform_options {
-    const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed;
+    const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; hw, co_hw: shared memory allocated as needed;
                             d2ma: bulk transfers for copies */
     uint32_t ctas;       /* joined, 0: 2 (vtb: up to 4) */
     uint64_t split;      /* co_vtb, co_hw: bytes of a CTA's shared memory that are private */
