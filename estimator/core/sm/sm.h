@@ -594,7 +594,7 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
 uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Completes the step that it left; returns the cycle of the next one. */
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
-/* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
+/* Whether no other part can observe the SM's next step, so that it may run ahead of the other SMs. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->shared_alloc.on;
