@@ -39,6 +39,24 @@ static void a_bulk_copy_stores_shared_memory(void **state) {
     both(&j, want_copy);
 }
 
+/* Nothing is read for a program: a range outside of all allocations is no error. */
+static void a_prefetch_may_leave_the_allocation(void **state) {
+    (void)state;
+    fill_in();
+    const struct job j = {
+        .text = KERNEL("", FETCH("256") "@!%p0 bra END; add.u64 %rd1,%rd1,0x40000000;"
+                                        "cp.async.bulk.prefetch.L2.global [%rd1],512;"
+                                        "cp.async.bulk.global.shared::cta.bulk_group [%rd0],[%r1],1024;"
+                                        "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; END:"),
+        .ctas = 1,
+        .threads = 32,
+        .out = out_words,
+        .out_bytes = 1024,
+        .in = in_words,
+        .in_bytes = 4096};
+    both(&j, want_copy);
+}
+
 static float float_in[64], float_out[64];
 
 static void want_sums(const void *out) {
@@ -515,6 +533,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bulk_copy_fills_shared_memory_and_ends_the_phase),
         cmocka_unit_test(a_bulk_copy_stores_shared_memory),
+        cmocka_unit_test(a_prefetch_may_leave_the_allocation),
         cmocka_unit_test(a_bulk_reduction_adds_and_takes_minima),
         cmocka_unit_test(a_tensor_copy_swizzles_and_fills_what_lies_outside),
         cmocka_unit_test(a_dimension_may_have_stride_0),

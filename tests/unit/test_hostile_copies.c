@@ -126,6 +126,7 @@ static void accesses_to_ctas_that_are_not_there_are_refused(void **state) {
                                   "[%r5],[%r1],16,[%r6];"),
          BOTH("CTA 1 of its cluster has exited")},
         {MULTICAST("6"), BOTH("bulk copy to CTAs 0x6 of a cluster of 2")},
+        {MULTICAST("0"), BOTH("bulk copy: the mask of CTAs that get it is 0")},
     };
     CHECK(list, 2);
 }

@@ -240,6 +240,13 @@ static void unsupported_instructions_are_quoted(void **state) {
     bad(KERNEL("add.frob.s32 %r1, %r1, 1;"), WW_UNSUPPORTED, where, "'.frob'");
 }
 
+static void a_cluster_has_a_cta_in_each_dimension(void **state) {
+    (void)state;
+    bad(HEAD ".entry k() .reqnctapercluster 0,1,1 { ret; }\n", WW_INPUT, "t.ptx", "expected at least 1 CTA");
+    bad(HEAD ".entry k() .reqnctapercluster 2,0 { ret; }\n", WW_INPUT, "t.ptx", "2,0,1: expected at least 1");
+    bad(HEAD ".entry k() .reqnctapercluster 2,1,0 { ret; }\n", WW_INPUT, "t.ptx", "2,1,0: expected at least 1");
+}
+
 static void operands_that_do_not_fit_are_refused(void **state) {
     (void)state;
     char where[64];
@@ -308,6 +315,7 @@ int main(void) {
         cmocka_unit_test(huge_register_ranges_cost_nothing),
         cmocka_unit_test(errors_name_line_and_column),
         cmocka_unit_test(unsupported_instructions_are_quoted),
+        cmocka_unit_test(a_cluster_has_a_cta_in_each_dimension),
         cmocka_unit_test(operands_that_do_not_fit_are_refused),
         cmocka_unit_test(argument_counts_are_checked),
         cmocka_unit_test(truncation_anywhere_is_an_error_or_whole),

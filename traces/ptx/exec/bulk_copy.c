@@ -152,6 +152,8 @@ const char *ww_bulk_check(const struct bulk_request *r) {
     bool touches_shared = r->way != BULK_PREFETCH;
     if (!can_reduce(r->op, r->tensor ? r->map.type : r->type))
         return "this reduction of this type is not supported";
+    if ((r->way == BULK_TO_SHARED || r->way == BULK_BETWEEN) && !r->ctas)
+        return "the mask of CTAs that get it is 0";
     if (!r->tensor) {
         if (r->bytes % 16) return "its size is a multiple of 16 bytes";
         if (r->way != BULK_BETWEEN && r->global % 16) return "its global address is a multiple of 16";

@@ -297,7 +297,7 @@ static void commit(EX_ARGS) {
             continue;
         }
         uint32_t ctas = (uint32_t)ex_lane(w, i->b, i->bw, l) & 0xffff;
-        if (ctas >> w->cta->cluster->count) {
+        if (!ctas || ctas >> w->cta->cluster->count) {
             ww_ex_fail(w, l, WW_EXEC, "tcgen05.commit to CTAs 0x%x of a cluster of %u", ctas,
                        w->cta->cluster->count);
             return;

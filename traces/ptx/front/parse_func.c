@@ -82,7 +82,12 @@ static enum ww_code parse_directive(struct ptx_parser *p, struct ptx_func *f) {
     WW_TRY(ww_ptx_next(p));
     if (ww_ptx_token_is(&t, "maxntid")) return parse_dims(p, f->maxntid);
     if (ww_ptx_token_is(&t, "reqntid")) return parse_dims(p, f->reqntid);
-    if (ww_ptx_token_is(&t, "reqnctapercluster")) return parse_dims(p, f->cluster);
+    if (ww_ptx_token_is(&t, "reqnctapercluster")) {
+        WW_TRY(parse_dims(p, f->cluster));
+        if (f->cluster[0] && f->cluster[1] && f->cluster[2]) return WW_OK;
+        return ww_ptx_fail_at(p, &t, WW_INPUT, ".reqnctapercluster %u,%u,%u: expected at least 1 CTA each way",
+                              f->cluster[0], f->cluster[1], f->cluster[2]);
+    }
     if (ww_ptx_token_is(&t, "noreturn") || ww_ptx_token_is(&t, "explicitcluster") ||
         ww_ptx_token_is(&t, "blocksareclusters") || ww_ptx_token_is(&t, "abi_preserve_control"))
         return p->tok.kind == TOK_INT ? ww_ptx_next(p) : WW_OK;
