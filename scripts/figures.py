@@ -7,6 +7,7 @@ usage: figures.py PROGRAM NAME...   (make figures NAME=...)
     cta-start     docs/model/memory.md: cycles from one CTA to the next on an SM (needs nvcc)
     coalesce      docs/model/l2.md: cycles of gemm_wgmma by l2.mshr_merge and l2.coalesce (needs ptxas)
     trace-sizes   docs/reference/machine-code.md: bytes of a trace for each warp instruction (needs ptxas)
+    sampling-start  docs/model/sampling.md: reduction sampled and in full, by scheduler, and the change by the second start
 """
 import json
 import os
@@ -110,9 +111,35 @@ class Figures:
         row("mean of %d" % len(size), "%.2f" % (sum(size[n] / count[n] for n in size) / len(size)))
         row("all their instructions together", "%.2f" % (sum(size.values()) / sum(count.values())))
 
+    def sampling_start(self):
+        trace = self.at("w.wwt")
+        call(self.program, "trace", "record", "-q", "--code", "ptx", "--arch", "sm_20", "-w", "reduction", "-p", "n=3000000", "-p", "block=64", "-p",
+             "per_thread=1", "-o", trace)
+        head("scheduler", "full replay, SM cycles", "sampled, of it", "change by the second start")
+        for sched in ("", "lrr", "owl"):
+            words = [self.program, "run", "-q", "--json", "--gpu", "gtx480", "--trace", trace, "--power", "none"]
+            words += ["--mech", "sched=" + sched] if sched else []
+            full, sampled = (json.loads(call(*words, "--mode", mode)) for mode in ("full", "sampled"))
+            start = find(sampled, "cold_start_cycles")
+            ours = "replayed in full" if sampled["cycles"] == full["cycles"] else "%.3f" % (sampled["cycles"] / full["cycles"])
+            row("`%s`" % sched if sched else "default", "{:,}".format(full["cycles"]), ours, "%.1f %%" % (100 * start))
+
+
+def find(value, key):
+    """The first member of that name, at any depth."""
+    if isinstance(value, dict):
+        if key in value:
+            return value[key]
+        value = list(value.values())
+    for member in value if isinstance(value, list) else ():
+        found = find(member, key)
+        if found is not None:
+            return found
+    return None
+
 
 def main():
-    tables = {n.replace("_", "-"): n for n in ("grid_sync", "cta_start", "coalesce", "trace_sizes")}
+    tables = {n.replace("_", "-"): n for n in ("grid_sync", "cta_start", "coalesce", "trace_sizes", "sampling_start")}
     if len(sys.argv) < 3 or any(n not in tables for n in sys.argv[2:]):
         sys.exit(__doc__)
     for name in sys.argv[2:]:

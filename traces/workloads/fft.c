@@ -11,7 +11,7 @@ struct settings {
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(batch, "batch", "transform", 0, 2048, 0, "transforms, an even number; 0: 4, 512, 2048")                \
-    ENUM(variant, "variant", "plain|vtb|vtb_pipe|hw", 0, "plain",                                             \
+    ENUM(variant, "variant", "plain|vtb|vtb_pipe|hw", 0, "plain",                                              \
          "one in a CTA; two that take turns by hand; the same, a step apart; with shared memory allocated")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
