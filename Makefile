@@ -75,7 +75,7 @@ PROGRAM := $(BUILD)/warpwatt
 CUDART := $(foreach v,13 12 11.0,$(BUILD)/cudart/libcudart.so.$(v)) $(BUILD)/cudart/libcuda.so.1 $(BUILD)/cudart/libwarpwatt-static.so
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs replays bench layers golden analytic-fit fast-fit \
+.PHONY: all quickstart check check-run check-long asan ubsan tsan san fuzz fuzz-progs replays bench figures layers golden analytic-fit fast-fit \
     format format-check install uninstall help clean tests python FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -357,6 +357,9 @@ fuzz:
 	+@$(SUBMAKE) VARIANT=fuzz fuzz-progs
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/check.sh fuzz
 
+figures: all
+	@$(PYTHON) scripts/figures.py $(PROGRAM) $(NAME)
+
 bench: all $(call prog,$(BENCH_SRC))
 	@scripts/bench.sh $(PROGRAM)
 	@for b in $(call prog,$(BENCH_SRC)); do echo; echo "$$b:"; $$b || exit 1; done
@@ -470,6 +473,7 @@ help:
 	@echo 'make asan|ubsan|tsan   build with that sanitizer in build/NAME and run the tests'
 	@echo 'make fuzz          run each fuzzer for FUZZ_SECONDS (60)'
 	@echo 'make bench         recorder, replay and container figures on named workloads'
+	@echo 'make figures NAME=coalesce   a table of the documents: scripts/figures.py lists them'
 	@echo 'make hardware-kit  build/hardware-kit, which measures a real GPU (needs nvcc; docs/reference/hardware.md)'
 	@echo 'make silicon SOURCES=dir PROGRAMS=list.json   programs of a folder replayed, compared with a GV100 (needs nvcc; docs/studies/silicon.md)'
 	@echo 'make silicon-bands         reports/bands.csv from the traces in TRACES (build/silicon): docs/studies/silicon.md'

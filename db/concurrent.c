@@ -6,9 +6,9 @@ enum ww_code ww_db_store_concurrent(struct ww_db *db, int64_t launch_id, const s
                                     struct ww_error *error) {
     struct ww_insert in;
     if (!l->concurrent) return WW_OK;
-    WW_TRY(ww_insert_open(&in, db, "launch_beside",
-                          "launch_id, beside, stream, start_ps, shared_ps, shared_active, shared_cycles",
-                          error));
+    WW_TRY(ww_insert_open(
+        &in, db, "launch_concurrent",
+        "launch_id, concurrent_group, stream, start_ps, shared_ps, shared_active, shared_cycles", error));
     ww_insert_i64(&in, launch_id);
     ww_insert_u64(&in, l->concurrent);
     ww_insert_u64(&in, l->stream);
@@ -29,8 +29,8 @@ enum ww_code ww_db_load_concurrent(struct ww_db *db, int64_t launch_id, struct w
                                    struct ww_error *error) {
     struct ww_select s;
     WW_TRY(ww_select_open(&s, db,
-                          "SELECT beside, stream, start_ps, shared_ps, shared_active, shared_cycles"
-                          " FROM launch_beside WHERE launch_id = ?1",
+                          "SELECT concurrent_group, stream, start_ps, shared_ps, shared_active, shared_cycles"
+                          " FROM launch_concurrent WHERE launch_id = ?1",
                           launch_id, error));
     if (ww_select_row(&s)) {
         l->concurrent = ww_select_u32(&s);
@@ -43,5 +43,5 @@ enum ww_code ww_db_load_concurrent(struct ww_db *db, int64_t launch_id, struct w
     WW_TRY(ww_select_close(&s));
     return is_part(l)
                ? WW_OK
-               : ww_fail(error, WW_INPUT, "launch_beside", "launch %u shares more than it took", l->index);
+               : ww_fail(error, WW_INPUT, "launch_concurrent", "launch %u shares more than it took", l->index);
 }

@@ -22,7 +22,7 @@ struct ww_db {
 
 /* ---- sql.c: errors, statements, rows ---- */
 
-/* Turns SQLite's present error into ours; `doing` says what was tried. */
+/* Converts SQLite's current error into an enum ww_code; `doing` names the failed operation. */
 enum ww_code ww_db_fail(struct ww_db *db, const char *doing, struct ww_error *error);
 /* A value of a stored row is not what it must be. */
 enum ww_code ww_db_damaged(struct ww_db *db, const char *what, struct ww_error *error);
@@ -81,7 +81,7 @@ uint32_t ww_select_u32(struct ww_select *s);
 double ww_select_f64(struct ww_select *s);
 /* True if the next column is NULL (the column is not consumed). */
 bool ww_select_is_null(struct ww_select *s);
-/* The same, and goes on to the next column if so. */
+/* The same, and advances to the next column if so. */
 bool ww_select_skip_null(struct ww_select *s);
 /* A copy in the arena; text of at most 64 MiB without NUL bytes. "" after a failure. */
 const char *ww_select_text(struct ww_select *s, struct ww_arena *arena);
@@ -159,7 +159,8 @@ enum ww_code ww_db_load_timeline(struct ww_db *db, const struct ww_dict *dict, i
 
 /* ---- concurrent.c ---- */
 
-/* Where a launch stood among others that ran beside it. Errors: WW_INPUT (it shares more than it took). */
+/* Group and shared time of a launch that ran concurrently with others. Errors: WW_INPUT (it shares more than it
+ * took). */
 enum ww_code ww_db_store_concurrent(struct ww_db *db, int64_t launch_id, const struct ww_launch_result *l,
                                     struct ww_error *error);
 enum ww_code ww_db_load_concurrent(struct ww_db *db, int64_t launch_id, struct ww_launch_result *l,

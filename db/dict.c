@@ -5,7 +5,7 @@
 #include "db.h"
 #include <string.h>
 
-/* A column beside the name: its title and where its texts come from. */
+/* A further column: its title and the source of its texts. */
 struct column {
     const char *title;
     const char *(*text)(int i);

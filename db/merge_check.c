@@ -113,7 +113,7 @@ enum ww_code ww_db_check_sweeps(struct ww_db *db, struct ww_error *error) {
 
 #define NEAR(column)                                                                                           \
     "(a." column " IS b." column " OR abs(a." column " - b." column ") <= 1e-9 * abs(b." column "))"
-/* The rows of both, beside each other: ?1 is the sweep's number here, ?2 there. */
+/* The rows of both databases, joined: ?1 is the sweep's number here, ?2 there. */
 #define BOTH(table, key)                                                                                       \
     table " a JOIN other." table " b ON a.sweep_id = ?1 AND b.sweep_id = ?2 AND a." key " = b." key
 

@@ -198,7 +198,7 @@ static enum ww_code set_journal(struct ww_db *db, enum ww_db_use use, struct ww_
     return network ? WW_OK : ww_db_exec(db, "PRAGMA synchronous = NORMAL", "setting the journal", error);
 }
 
-/* Whether files can be made beside the path; if not, errno says why. */
+/* Whether files can be created in the path's folder; if not, errno says why. */
 static bool folder_is_writable(const char *path) {
     char name[4096];
     const char *slash = strrchr(path, '/');

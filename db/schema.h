@@ -42,8 +42,9 @@ extern const char *const ww_db_concurrent_sql[]; /* schema_concurrent.c */
 extern const char *const ww_db_compared_sql[];   /* schema_compared.c */
 extern const char *const ww_db_copies_sql[];     /* schema_copies.c */
 extern const char *const ww_db_sizes_sql[];      /* schema_sizes.c */
+extern const char *const ww_db_named_sql[];      /* schema_named.c */
 
-/* Sectors for each warp instruction that asks for some, of rows p of pc; and how few would do. */
+/* Sectors for each warp instruction that accesses some, of rows p of pc; and the fewest possible. */
 #define WW_DB_PER_REQUEST                                                                                      \
     ", 1.0 * sum(p.sectors) / sum(p.issues) FILTER(WHERE p.sectors > 0) AS sectors_per_request,"               \
     " 1.0 * sum(p.ideal_sectors) / sum(p.issues) FILTER(WHERE p.sectors > 0) AS ideal_per_request"

@@ -1,5 +1,5 @@
-/* Step 16: launches that ran concurrently: where they stand in their group. Launches that ran alone have no
- * row. */
+/* Step 16: launches that ran concurrently, by their group (step 21 renames both names). Launches that ran alone
+ * have no row. */
 #include "schema.h"
 
 const char *const ww_db_concurrent_sql[] = {

@@ -1,4 +1,4 @@
-/* sweep.h: what a sweep asks of the database. One connection serves one thread at a time: its callers hold a
+/* sweep.h: the database's functions for sweeps. One connection serves one thread at a time: its callers hold a
  * lock. */
 #ifndef WW_DB_SWEEP_H
 #define WW_DB_SWEEP_H
@@ -45,7 +45,7 @@ struct ww_db_sweep_result {
     double replayed, time_error, energy_error;
 };
 
-/* What is known of a variant of a program beside its time (docs/reference/database.md). Texts live for ever. */
+/* Properties of a variant of a program other than its time (docs/reference/database.md). Texts are static. */
 struct ww_db_sweep_variant {
     uint64_t ctas, recorded_ctas; /* of the grid; recorded and replayed */
     double alike;                 /* share of CTAs looked at that are; 0: none was looked at */
@@ -81,7 +81,7 @@ struct ww_db_sweep_effect {
 enum ww_db_use {
     WW_DB_HERE,  /* as ww_db_open: the journal that suits the file system */
     WW_DB_SHARD, /* a database that is copied as a file when it is closed: a rollback journal */
-    WW_DB_READ   /* nothing in it or beside it is changed */
+    WW_DB_READ   /* neither the file nor a file of its journal is changed */
 };
 /* As ww_db_open; it makes the file unless it is only read. */
 enum ww_code ww_db_open_for(const char *path, enum ww_db_use use, struct ww_db **db, struct ww_error *error);
@@ -91,7 +91,7 @@ enum ww_code ww_db_open_for(const char *path, enum ww_db_use use, struct ww_db *
 struct ww_db_merged {
     uint64_t sweeps, points, results; /* that are new; results: replays */
 };
-/* Looks whether a database can be joined into another: all of its pages, and every row that it has of sweeps.
+/* Checks whether a database can be merged into another: all of its pages, and every row that it has of sweeps.
  * Errors: those of ww_db_open_for, WW_DB (damaged). */
 enum ww_code ww_db_check_merge(const char *from, struct ww_error *error);
 /* Adds what another database has of sweeps, in one transaction: rows that are there already stay, so that
@@ -116,7 +116,7 @@ enum ww_code ww_db_sweep_begin(struct ww_db *db, struct ww_db_sweep *sweep, stru
 /* done[point] becomes true for points that are stored. */
 enum ww_code ww_db_sweep_done(struct ww_db *db, const struct ww_db_sweep *sweep, bool *done,
                               struct ww_error *error);
-/* Reads a result; result->stored says whether it is there. */
+/* Reads a result; result->stored is false if there is none. */
 enum ww_code ww_db_sweep_find(struct ww_db *db, const char *config, int64_t trace,
                               struct ww_db_sweep_result *result, struct ww_error *error);
 /* Stores a point with its results, the values of its objectives and whether its constraints hold, in one

@@ -1,5 +1,5 @@
-/* sweep_screen.h: what an adaptive sweep asks of the database. Estimates are judged by the same SQL as results:
- * they stand in a scratch database in memory, which has the sweep's own tables and views. */
+/* sweep_screen.h: the database's functions for adaptive sweeps. Estimates are judged by the same SQL as
+ * results: they are stored in a temporary database in memory, which has the sweep's tables and views. */
 #ifndef WW_DB_SWEEP_SCREEN_H
 #define WW_DB_SWEEP_SCREEN_H
 
@@ -24,7 +24,7 @@ enum ww_code ww_db_scratch_guess(struct ww_db *db, const struct ww_db_sweep *swe
 enum ww_code ww_db_scratch_judge(struct ww_db *db, const struct ww_db_sweep *sweep, double *value, bool *holds,
                                  struct ww_error *error);
 
-/* What an adaptive sweep knows of a candidate at its end. */
+/* A candidate at the end of an adaptive sweep. */
 struct ww_db_sweep_candidate {
     const char *settings, *fidelity;     /* "analytic", "sampled" or "full" */
     uint64_t round;                      /* in which it was replayed; 0: never */

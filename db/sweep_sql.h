@@ -10,11 +10,11 @@
 enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
                               struct ww_error *error);
 
-/* The same for a whole statement. Errors: WW_INPUT (it uses what may give another value each time), WW_DB. */
+/* The same for a whole statement. Errors: WW_INPUT (it is not deterministic), WW_DB. */
 enum ww_code ww_sweep_prepare_sql(struct ww_db *db, const char *sql, sqlite3_stmt **stmt,
                                   struct ww_error *error);
 
-/* Looks at the objectives and constraints of a sweep that begins. Errors: WW_INPUT with the place. */
+/* Checks the objectives and constraints of a new sweep. Errors: WW_INPUT with the place. */
 enum ww_code ww_sweep_check_sql(struct ww_db *db, const struct ww_db_sweep *sweep, struct ww_error *error);
 
 /* WW_INPUT if the column of the present row, the value of an objective, is a text or a blob. */

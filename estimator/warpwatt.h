@@ -1,15 +1,16 @@
 /* warpwatt.h: the public C API of libwarpwatt.
  *
- * Ownership: what a *_open, *_load, *_new or ww_run() call gives you is yours until you pass it to the
+ * Ownership: what a *_open, *_load, *_new or ww_run() call returns is yours until you pass it to the
  * *_close or *_free call of the same prefix (each accepts NULL). Strings returned inside an object live
  * as long as the object. Strings that you pass are copied unless a comment says otherwise.
  * Errors: every call that can fail returns enum ww_code and fills *error (may be NULL) with where it
  * happened and what was expected; the library never prints, never exits and holds no global state.
- * Locales: numbers are read and written with a point whatever the program has set with setlocale(). Each call
- * uses the C locale for the calling thread until it returns, also while it calls the program back.
- * Files that a call writes may be absent, empty, not regular (a pipe), or of the kind that is written, and are
- * none of its inputs; otherwise it is WW_USAGE. A regular file has its name only when it is complete. Threads:
- * different objects may be used from different threads; one object from one at a time.
+ * Locales: numbers are read and written with a decimal point, whatever setlocale() has set. Each call sets the
+ * calling thread's locale to C until it returns, also during callbacks.
+ * Output files: the path must not exist, or name an empty file, a file of the same format, or one that is not
+ * regular (a pipe). It must not be one of the inputs. Otherwise the call fails with WW_USAGE. A regular file
+ * gets its name only when it is complete. Threads: different objects may be used from different threads; one
+ * object from one thread at a time.
  */
 #ifndef WARPWATT_H
 #define WARPWATT_H

@@ -6,8 +6,8 @@
  *     ln y = c(node) + c1 ln S + c2 ln^2 S + c3 ln R + c4 (P - 1) + c5 ln S ln R + c6 ln A + c7 ln^2 A
  *
  * with S = bytes / 4096, R = bytes of a row / 32, P ports, A ways, and c(node) piecewise linear in the
- * logarithm of the node between the nodes of the points. Beyond the points' ranges of S, R and A a law goes on
- * as a power law with its slope at the edge; ways beyond the range count as its edge.
+ * logarithm of the node between the nodes of the points. Beyond the points' ranges of S, R and A a law
+ * continues as a power law with its slope at the edge; ways beyond the range count as its edge.
  */
 #ifndef WW_POWER_SCALING_H
 #define WW_POWER_SCALING_H

@@ -147,7 +147,7 @@ static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
     ww_jsonw_u64(w, "ctas_per_sm", l->ctas_per_sm);
     ww_jsonw_str(w, "occupancy_limiter", l->occupancy_limiter);
     if (l->concurrent) {
-        ww_jsonw_open(w, "beside", '{');
+        ww_jsonw_open(w, "concurrent", '{');
         ww_jsonw_u64(w, "group", l->concurrent);
         ww_jsonw_u64(w, "stream", l->stream);
         ww_jsonw_u64(w, "start_ps", l->start_ps);

@@ -293,7 +293,7 @@ static enum ww_code print_bands(const char *gpu, FILE *out, struct ww_error *err
     struct ww_band band[WW_BANDS];
     size_t n = ww_bands_of(gpu, band);
     if (!n) {
-        fputs("\nError against hardware: not known, nobody has compared this GPU's estimates with a board\n",
+        fputs("\nError against hardware: not known: estimates of this GPU were not compared with a board\n",
               out);
         return WW_OK;
     }

@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(HERE, "..", "tests", "golden", "results.csv")
 WORKLOADS = os.path.join(HERE, "..", "tests", "golden", "workloads.json")
 ARCH = {"gtx480": "sm_20", "gtx980": "sm_52", "v100": "sm_70", "elastic-16": "sm_20"}
-OTHER_ARCH = {"gtx480-d2ma": "sm_20", "gtx285-smm": "sm_20", "gtx480-16k": "sm_20", "h100": "sm_90",
+OTHER_ARCH = {"gtx480-d2ma": "sm_20", "gtx285-multiplexing": "sm_20", "gtx480-16k": "sm_20", "h100": "sm_90",
               "b200": "sm_100"}
 # Needs an SM of one scheduler: these run there, and nothing else does.
 BARREL_GPU, BARREL = "elastic-16", ("pipe=unified", "pipe=split", "pipe=elastic")

@@ -25,8 +25,9 @@ struct ww_calibrate_options {
 };
 /* Fits one factor, not negative, to each group of a power table's components, so that replays of the traces
  * have the measured average power (least squares, weighted with 1 / sigma^2). Prints factors with standard
- * errors, points before and after, the error on points left out one at a time and on those of `check`. Errors:
- * those of ww_gpu_load and ww_run, WW_INPUT (a file is not as described), WW_USAGE (groups), WW_IO. */
+ * errors, each point before and after the fit, the error of leave-one-out cross-validation and that on the
+ * points of `check`. Errors: those of ww_gpu_load and ww_run, WW_INPUT (a file is not as described), WW_USAGE
+ * (groups), WW_IO. */
 WW_API enum ww_code ww_calibrate_power(const struct ww_calibrate_options *options, FILE *out,
                                        struct ww_error *error);
 struct ww_calibrate_timing_options {
@@ -41,10 +42,10 @@ struct ww_calibrate_timing_options {
     void *context;
 };
 /* Fits parameters of a GPU, within bounds, to the cycles and times of a measurement (least squares of relative
- * errors). Prints parameters with standard errors, points before and after, the error on points left out one at
- * a time and on those of `check`. Errors: those of ww_gpu_load, ww_measured_load and ww_run, WW_USAGE
- * (parameters), WW_INPUT (parameters that the points do not tell apart, no times), WW_FAIL (progress stopped
- * it), WW_IO. */
+ * errors). Prints parameters with standard errors, each point before and after the fit, the error of
+ * leave-one-out cross-validation and that on the points of `check`. Errors: those of ww_gpu_load,
+ * ww_measured_load and ww_run, WW_USAGE (parameters), WW_INPUT (parameters that the points cannot distinguish,
+ * no times), WW_FAIL (progress stopped it), WW_IO. */
 WW_API enum ww_code ww_calibrate_timing(const struct ww_calibrate_timing_options *options, FILE *out,
                                         struct ww_error *error);
 /* Fits the laws of a scaling table (NULL: the project's) to its points and prints them as JSON. Errors:
@@ -60,8 +61,8 @@ struct ww_calibrate_analytic_options {
     void *context;
 };
 /* Fits the analytical model's constants to full replays, and estimates each application with constants fitted
- * to the others. Prints constants, errors and how often the intervals cover. Errors: WW_INPUT (the table),
- * those of ww_gpu_load and of reading traces, WW_FAIL (progress stopped it), WW_IO. */
+ * to the others. Prints the constants, the errors and the coverage of the intervals. Errors: WW_INPUT (the
+ * table), those of ww_gpu_load and of reading traces, WW_FAIL (progress stopped it), WW_IO. */
 WW_API enum ww_code ww_calibrate_analytic(const struct ww_calibrate_analytic_options *options, FILE *out,
                                           struct ww_error *error);
 

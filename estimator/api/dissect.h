@@ -1,4 +1,4 @@
-/* dissect.h: a model measured as microbenchmarks measure a GPU. Part of warpwatt.h. */
+/* dissect.h: microbenchmarks that measure a GPU's model as they would measure the GPU. Part of warpwatt.h. */
 #ifndef WW_API_DISSECT_H
 #define WW_API_DISSECT_H
 
@@ -27,12 +27,12 @@ struct ww_dissect_options {
     size_t override_count;
     unsigned parts; /* of enum ww_dissect_part */
     uint64_t seed;
-    bool few; /* few configurations of global copies: those that reach the most */
+    bool few; /* only those configurations of the global copy that reach the highest bandwidth */
     ww_progress_fn progress;
     void *context;
 };
-/* Runs microbenchmarks on a GPU's model as on hardware and prints what they tell of its caches, TLBs, latencies
- * and throughput (docs/reference/dissect.md; JSON: reports/schema/dissect.json). `plots` (NULL: none): a folder
+/* Runs microbenchmarks on a GPU's model and prints the caches, TLBs, latencies and throughput that follow from
+ * them (docs/reference/dissect.md; JSON: reports/schema/dissect.json). `plots` (NULL: none): a folder
  * for the data and gnuplot scripts of figures. Errors: those of ww_gpu_load and of replays, WW_FAIL (progress
  * stopped it), WW_IO. */
 WW_API enum ww_code ww_dissect_report(const struct ww_dissect_options *options, bool json, const char *plots,

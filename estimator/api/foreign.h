@@ -1,4 +1,4 @@
-/* foreign.h: traces of other tools: Accel-Sim's text, in and out. Part of warpwatt.h. */
+/* foreign.h: importing and exporting Accel-Sim's text traces. Part of warpwatt.h. */
 #ifndef WW_API_FOREIGN_H
 #define WW_API_FOREIGN_H
 
@@ -18,11 +18,11 @@ extern "C" {
 struct ww_import_options {
     const char *out_path; /* .wwt to write */
     int compression;      /* zstd level; 0: default */
-    bool strict;          /* an unknown opcode is WW_UNSUPPORTED, a trace that lacks something WW_INPUT */
+    bool strict;          /* an unknown opcode is WW_UNSUPPORTED, an incomplete trace WW_INPUT */
     ww_progress_fn progress;
     void *context;
 };
-/* Something that a launch lacks. */
+/* Something that is missing in a launch. */
 struct ww_import_gap {
     char where[300]; /* file and line */
     char text[200];
@@ -32,10 +32,10 @@ struct ww_import_stats {
     uint64_t lines;                /* of text, with headers and blank ones */
     uint64_t text_bytes, bytes;    /* of the decompressed text; of the .wwt file */
     uint64_t copies, copy_bytes;   /* memory copies that the list names; they are not in the trace */
-    uint64_t twins;                /* asynchronous copies written twice: the first of each was left out */
-    uint64_t bulk_steps;           /* further instructions that bulk transfers of over 32 sectors became */
-    uint64_t barriers_unnumbered;  /* barriers with a thread count whose number the text lacks: 0 taken */
-    uint64_t addresses_dropped;    /* lines with addresses whose class has none */
+    uint64_t twins;                /* asynchronous copies listed twice: the first of each pair is left out */
+    uint64_t bulk_steps;           /* instructions added where a bulk transfer has more than 32 sectors */
+    uint64_t barriers_unnumbered;  /* barriers with a thread count but no number in the text: taken as 0 */
+    uint64_t addresses_dropped;    /* lines with addresses of opcodes that access no memory */
     uint64_t operands_dropped;     /* registers beyond two results and six sources */
     uint64_t unknown_instructions; /* lines whose opcode is unknown: imported as no-operations */
     uint64_t unknown_more;         /* of these, beyond the list below */
@@ -44,14 +44,14 @@ struct ww_import_stats {
         char opcode[32]; /* without suffixes */
         uint64_t count;
     } unknown[WW_IMPORT_UNKNOWN_MAX];
-    uint64_t ctas_missing;  /* of the grids; of our own exports of slices: of the CTAs that they state */
-    uint64_t warps_missing; /* of CTAs that are there: no instruction */
+    uint64_t ctas_missing;  /* of the grid, or, in an exported slice, of the CTAs that its header states */
+    uint64_t warps_missing; /* of CTAs that are in the trace: warps without an instruction */
     uint64_t warps_unended; /* warps with threads that never exit */
     struct ww_import_gap gap[WW_IMPORT_GAPS_MAX]; /* one for each launch and kind, */
     size_t gap_count;
     uint64_t gaps_more; /* and those beyond the list */
-    /* Loads of a loop that waits for memory: a warp loads the address again that the same instruction loaded
-     * just before. A replay repeats as many of them as the trace has. */
+    /* Loads of polling loops: a warp loads the same address by the same instruction as just before. A replay
+     * executes as many of them as the trace has. */
     uint64_t polls;
     char polls_kernel[160]; /* of the first */
     uint32_t polls_pc;
@@ -75,7 +75,7 @@ struct ww_export_options {
     void *context;
 };
 /* Writes kernelslist.g and kernel-N.traceg into the folder, which is made if it is not there: grouped text that
- * Accel-Sim reads, with header lines of ours that let ww_import_accelsim rebuild the trace without loss.
+ * Accel-Sim reads, with additional header lines from which ww_import_accelsim restores the trace without loss.
  * Errors: WW_USAGE (version), WW_IO (a file exists already, or cannot be written), WW_INPUT (damaged trace). */
 WW_API enum ww_code ww_export_accelsim(struct ww_trace *trace, const char *dir,
                                        const struct ww_export_options *options, struct ww_error *error);

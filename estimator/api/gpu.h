@@ -23,17 +23,17 @@ WW_API enum ww_code ww_gpu_load(const char *name, const char *const *overrides, 
                                 struct ww_gpu **gpu, struct ww_error *error);
 WW_API void ww_gpu_free(struct ww_gpu *gpu);
 WW_API const char *ww_gpu_name(const struct ww_gpu *gpu);
-/* A power table that fits a GPU which this one inherits from, the nearest first; NULL if there is none. */
+/* The power table of the nearest GPU that this one inherits from; NULL if there is none. */
 WW_API const char *ww_gpu_ancestor_table(const struct ww_gpu *gpu);
 /* SM and L2 clock of the GPU under a profiler's control: "base", "boost" or a number of MHz for the SMs. The
- * L2's keeps its ratio to them. Errors: WW_USAGE (what else it may be; the model has no such clock). */
+ * L2's clock keeps its ratio to the SMs'. Errors: WW_USAGE (another text; the model has no such clock). */
 WW_API enum ww_code ww_gpu_clock_control(const struct ww_gpu *gpu, const char *control, double *sm_mhz,
                                          double *l2_mhz, struct ww_error *error);
 /* Watts above which the board lowers its clocks (board.tdp_w); 0: not stated. */
 WW_API double ww_gpu_power_limit(const struct ww_gpu *gpu);
 /* Canonical JSON of all parameters, sorted by key: equal strings mean equal GPUs. */
 WW_API const char *ww_gpu_json(const struct ww_gpu *gpu);
-/* Parameters whose overrides made a difference, in the order of `gpu show`; they live as long as the
+/* Parameters whose overrides differ from the model, in the order of `gpu show`; they live as long as the
  * GPU. */
 WW_API const struct ww_override *ww_gpu_overrides(const struct ww_gpu *gpu, size_t *count);
 /* Number of parameters, and each one's key, value in text, unit, help and source ("" if defaulted). */

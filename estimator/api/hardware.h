@@ -1,4 +1,4 @@
-/* hardware.h: measurements of real GPUs, and estimates beside them. Part of warpwatt.h. */
+/* hardware.h: measurements of real GPUs, and their comparison with estimates. Part of warpwatt.h. */
 #ifndef WW_API_HARDWARE_H
 #define WW_API_HARDWARE_H
 
@@ -18,14 +18,15 @@ extern "C" {
  * printed, or a CSV of measured figures if the name ends in ".csv" (docs/reference/hardware.md). Free with
  * ww_measured_free. Errors: WW_INPUT with the place, WW_IO, WW_NOMEM. */
 WW_API enum ww_code ww_measured_load(const char *path, struct ww_measured **out, struct ww_error *error);
-/* Says that all that was measured is of the launches of one trace, whatever it was called. Errors: WW_NOMEM. */
+/* Assigns all measured points to the launches of one trace, whatever name the file gives them. Errors:
+ * WW_NOMEM. */
 WW_API enum ww_code ww_measured_of_trace(struct ww_measured *measured, const char *trace,
                                          struct ww_error *error);
-/* Stores it in one transaction; *id is its number. *stored: false if a measurement of the same content is
- * there, whose number *id then is. Errors: WW_DB, WW_IO. */
+/* Stores it in one transaction; *id is its number. *stored: false if the database has a measurement of the
+ * same content; *id is then the number of that one. Errors: WW_DB, WW_IO. */
 WW_API enum ww_code ww_db_store_measured(struct ww_db *db, const struct ww_measured *measured, int64_t *id,
                                          bool *stored, struct ww_error *error);
-/* Reads a stored one back; id 0: the last. Errors: WW_DB (there is none). */
+/* Reads a stored measurement; id 0: the last. Errors: WW_DB (there is none). */
 WW_API enum ww_code ww_db_load_measured(struct ww_db *db, int64_t id, struct ww_measured **out,
                                         struct ww_error *error);
 /* The latest run of a workload (its trace's file name without folders and .wwt) on a GPU. Errors: WW_DB (none).
@@ -55,19 +56,19 @@ struct ww_correlate_options {
     ww_progress_fn progress;
     void *context;
 };
-struct ww_correlation; /* rows, and how they agree */
-/* Sets estimates beside measurements. Errors: those of recording and replay, WW_USAGE (nothing of what was
- * asked for was measured), WW_INPUT (launches differ), WW_UNSUPPORTED (power without a power table). */
+struct ww_correlation; /* rows, and statistics of their errors */
+/* Compares estimates with measurements. Errors: those of recording and replay, WW_USAGE (none of the requested
+ * points was measured), WW_INPUT (launches differ), WW_UNSUPPORTED (power without a power table). */
 WW_API enum ww_code ww_correlate(const struct ww_correlate_options *options, struct ww_correlation **out,
                                  struct ww_error *error);
 WW_API void ww_correlation_free(struct ww_correlation *correlation);
 /* A table, CSV, or JSON (reports/schema/correlate.json). */
 WW_API enum ww_code ww_correlation_print(const struct ww_correlation *correlation, enum ww_format format,
                                          FILE *out, struct ww_error *error);
-/* A scatter plot of the counted rows of each metric, in characters. */
+/* Prints a scatter plot of the counted rows of each metric, in text. */
 WW_API void ww_correlation_scatter(const struct ww_correlation *correlation, FILE *out);
-/* Data files and a gnuplot script in the folder `dir`, which it makes, and SVG and PNG of them if there is a
- * gnuplot. Errors: WW_IO. */
+/* Data files and a gnuplot script in the folder `dir`, which is created, and SVG and PNG files if gnuplot is
+ * installed. Errors: WW_IO. */
 WW_API enum ww_code ww_correlation_plots(const struct ww_correlation *correlation, const char *dir,
                                          struct ww_error *error);
 /* Writes a GPU file to `path` that inherits from `base` and takes latencies, rates and clocks from the

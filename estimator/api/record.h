@@ -12,10 +12,10 @@
 extern "C" {
 #endif
 
-/* What is run and recorded: PTX lowered by our own rules, or machine code. */
+/* The code that is executed and recorded: PTX, lowered by warpwatt, or machine code of ptxas. */
 enum ww_record_code {
     WW_RECORD_PTX,  /* PTX, lowered */
-    WW_RECORD_AUTO, /* machine code if it can be had for the architecture, else PTX, with a message */
+    WW_RECORD_AUTO, /* machine code if there is some for the architecture, else PTX, with a message */
     WW_RECORD_SASS  /* machine code or an error */
 };
 struct ww_record_options {
@@ -33,7 +33,7 @@ struct ww_record_options {
     FILE *kernel_output; /* where printf of kernels goes; NULL: nowhere */
     enum ww_record_code code;
     const char *ptxas_options; /* further options of ptxas, separated by spaces; NULL: none */
-    /* Told once each: where code comes from, and why a kernel's PTX is lowered after all. NULL: nobody */
+    /* Receives, once each: the origin of the code, and why a kernel's PTX is lowered instead; or NULL */
     void (*message)(void *context, const char *text);
     void *message_context;
     bool keep_source; /* the trace keeps the texts of source files; else their hashes alone */
@@ -46,7 +46,7 @@ struct ww_record_stats {
 /* "ptx", "auto" or "sass". Errors: WW_USAGE, with `where`. */
 WW_API enum ww_code ww_record_code_parse(const char *text, const char *where, enum ww_record_code *code,
                                          struct ww_error *error);
-/* Looks whether PTX can be lowered to an architecture ("sm_70"). Errors: WW_USAGE. */
+/* Checks whether PTX can be lowered to an architecture ("sm_70"). Errors: WW_USAGE. */
 WW_API enum ww_code ww_record_arch(const char *arch, struct ww_error *error);
 /* Runs a built-in workload. `parameters` are `count` strings "key=value".
  * Errors: WW_USAGE (unknown workload or parameter), WW_EXEC, WW_MISMATCH (output differs), WW_IO. */
@@ -59,7 +59,7 @@ WW_API enum ww_code ww_record_ptx(const char *ptx_path, const char *launch_json_
                                   struct ww_error *error);
 struct ww_workload_view {
     const char *name, *help, *parameters; /* parameters: "key=default (help)" lines */
-    const char *arch; /* NULL: any; "sm_80": what it needs at least; "sm_90a": it runs there and nowhere else */
+    const char *arch; /* NULL: any; "sm_80": the least it needs; "sm_90a": it runs on that one only */
 };
 WW_API size_t ww_workload_count(void);
 WW_API enum ww_code ww_workload(size_t i, struct ww_workload_view *view, struct ww_error *error);

@@ -28,18 +28,18 @@ WW_API enum ww_code ww_report_timeline(const struct ww_result *result, int64_t r
                                        struct ww_error *error);
 struct ww_trace;
 struct ww_trace_source;
-/* What a report is of: runs, a sweep, or both. The first run is what others are compared with. */
+/* The contents of a report: runs, a sweep, or both. Other runs are compared with the first. */
 struct ww_report_set {
     const struct ww_result *const *run;
     const int64_t *run_id;
     size_t run_count;
     const struct ww_explored *sweep; /* NULL: none */
-    const char *sources; /* HTML: folder of the programs' source files, shown beside counters; or NULL */
+    const char *sources; /* HTML: folder of the programs' source files, shown next to the counters; or NULL */
     const struct ww_sweep_ranking
-        *ranking; /* of the sweep beside measured times, which its points have; or NULL */
+        *ranking; /* of the sweep, compared with measured times, which its points have; or NULL */
     struct ww_trace *const
-        *trace; /* HTML: the runs' traces, for source texts; NULL in it: not at hand; or NULL */
-    /* HTML: how a trace is asked for a source text, ww_trace_find_source; NULL without `trace` */
+        *trace; /* HTML: the runs' traces, for source texts; an element NULL: not available; or NULL */
+    /* HTML: ww_trace_find_source, or a function like it; NULL without `trace` */
     bool (*find_source)(const struct ww_trace *trace, const char *file, struct ww_trace_source *source);
 };
 /* One HTML page that needs no other file (docs/reference/report.md): tables, and plots by gnuplot as SVG.
@@ -47,7 +47,7 @@ struct ww_report_set {
 WW_API enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots,
                                    struct ww_error *error);
 /* CSV (RFC 4180): a row for each launch of the runs, with all counters; or, of a sweep, one for each point.
- * Texts that a spreadsheet would take for a formula begin with an apostrophe. Errors: WW_IO. */
+ * Texts that a spreadsheet would read as formulas get an apostrophe in front. Errors: WW_IO. */
 WW_API enum ww_code ww_report_csv(const struct ww_report_set *set, FILE *out, struct ww_error *error);
 /* Markdown tables: the runs side by side, slots, warp states, memory, energy of each; a sweep's front and
  * effects. Errors: WW_NOMEM, WW_IO. */
@@ -64,8 +64,8 @@ WW_API enum ww_code ww_report_source(const struct ww_result *result, size_t most
 WW_API enum ww_code ww_report_compare(const struct ww_result *a, int64_t a_id, const struct ww_result *b,
                                       int64_t b_id, bool json, FILE *out, struct ww_error *error);
 
-/* A kernel's name as reports show it: demangled, and shortened to what tells it from others unless `whole`. Cut
- * to `size` bytes. A name that is not mangled stays as it is. Returns `out`. */
+/* A kernel's name as reports show it: demangled, and without parameters and namespaces unless `whole`.
+ * Truncated to `size` bytes. A name that is not mangled is not changed. Returns `out`. */
 WW_API const char *ww_kernel_shown(const char *kernel, bool whole, char *out, size_t size);
 
 /* Launches with measured and estimated cycles, from tables as scripts/silicon.py --csv prints them

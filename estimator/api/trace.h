@@ -29,8 +29,9 @@ struct ww_launch_info {
 };
 WW_API enum ww_code ww_trace_launch_info(const struct ww_trace *trace, size_t launch,
                                          struct ww_launch_info *info, struct ww_error *error);
-/* Reads everything and checks every checksum and invariant of the format, and that no warp goes on behind the
- * EXIT of its last lane and no kernel has 0 registers. Errors: WW_INPUT with the file's offset. */
+/* Reads the whole file and checks every checksum and invariant of the format. Also checks that no warp executes
+ * an instruction after the EXIT of its last lane, and that no kernel has 0 registers. Errors: WW_INPUT with the
+ * file's offset. */
 WW_API enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
                                     struct ww_error *error);
 /* Copies launches and CTAs into a new file. `launches` and `ctas` are lists such as "0,2-4" (NULL: all);
@@ -44,16 +45,17 @@ WW_API enum ww_code ww_trace_slice(struct ww_trace *trace, const char *launches,
 /* A source file that the trace's line information names. The text lives as long as the trace. */
 struct ww_trace_source {
     char hash[WW_SOURCE_HASH]; /* of the file when it was recorded: 16 hex digits */
-    const char *text;          /* NULL: the trace keeps the hash alone */
+    const char *text;          /* NULL: the trace keeps only the hash */
 };
-/* False: the trace knows nothing of that file. */
+/* Finds a source file by name. False: the trace does not name it. */
 WW_API bool ww_trace_find_source(const struct ww_trace *trace, const char *file,
                                  struct ww_trace_source *source);
-/* True if it is the trace of that content hash, 16 hex digits. */
+/* True if the trace's content hash is `hash`, 16 hex digits. */
 WW_API bool ww_trace_has_hash(const struct ww_trace *trace, const char *hash);
-/* What a trace becomes if its CTAs take turns in shared memory (docs/studies/multiplexing.md). */
+/* Changes of a trace: CTAs that take turns in shared memory (docs/studies/multiplexing.md), bulk transfers
+ * (docs/studies/d2ma.md). */
 struct ww_transform_options {
-    const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; smm, co_hw: shared memory allocated as needed;
+    const char *kind;    /* vtb, vtb_pipe, co_vtb: CTAs joined; hw, co_hw: shared memory allocated as needed;
                             d2ma: bulk transfers for copies */
     uint32_t ctas;       /* joined, 0: 2 (vtb: up to 4) */
     uint64_t split;      /* co_vtb, co_hw: bytes of a CTA's shared memory that are private */
@@ -79,8 +81,9 @@ WW_API enum ww_code ww_trace_print_info(struct ww_trace *trace, bool json, FILE 
  * reports/schema/trace_profile.json). Errors: WW_INPUT, WW_FAIL (progress stopped it), WW_NOMEM, WW_IO. */
 WW_API enum ww_code ww_trace_print_profile(struct ww_trace *trace, bool json, FILE *out,
                                            ww_progress_fn progress, void *context, struct ww_error *error);
-/* Prints what the analytical model knows of the trace at `path`, which is open: from FILE.profile beside it,
- * which is made if it is not there, damaged, or another trace's (docs/model/analytic.md). Errors: as above. */
+/* Prints the analytical model's profile of the open trace, whose path is `path`. It is read from PATH.profile,
+ * which is written first if it is absent, damaged, or of another trace (docs/model/analytic.md). Errors: as
+ * above. */
 WW_API enum ww_code ww_trace_print_model_profile(struct ww_trace *trace, const char *path, FILE *out,
                                                  ww_progress_fn progress, void *context,
                                                  struct ww_error *error);
@@ -98,9 +101,9 @@ struct ww_disasm_options {
     bool bits;                 /* with the 128 bits of each instruction */
     bool json;
 };
-/* Lists the machine code of a cubin, fat binary, program, library, object or PTX. An instruction that is not
- * known is listed by its bits; the result is then WW_UNSUPPORTED, at the end. Errors: WW_IO, WW_INPUT,
- * WW_USAGE, WW_NOMEM. */
+/* Lists the machine code of a cubin, fat binary, program, library, object or PTX. An unknown
+ * instruction is listed by its bits; the call then returns WW_UNSUPPORTED after the last line. Errors: WW_IO,
+ * WW_INPUT, WW_USAGE, WW_NOMEM. */
 WW_API enum ww_code ww_disasm(const char *path, const struct ww_disasm_options *options, FILE *out,
                               struct ww_error *error);
 

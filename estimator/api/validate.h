@@ -1,4 +1,4 @@
-/* validate.h: suites that set ours beside what publications state. Part of warpwatt.h. */
+/* validate.h: suites that compare our figures with published ones. Part of warpwatt.h. */
 #ifndef WW_API_VALIDATE_H
 #define WW_API_VALIDATE_H
 
@@ -17,13 +17,13 @@ WW_API size_t ww_validate_suite_count(void);
 WW_API const char *ww_validate_suite_name(size_t i);
 WW_API const char *ww_validate_suite_help(size_t i);
 struct ww_validate_options {
-    unsigned jobs; /* threads to measure with, at least 1; results do not depend on it */
-    bool small;    /* small inputs, where a suite has them: tries it in seconds, its figures mean nothing */
+    unsigned jobs;      /* threads to measure with, at least 1; results do not depend on it */
+    bool small;         /* small inputs, where a suite has them: a trial in seconds; its figures mean nothing */
     const char *traces; /* folder with recorded programs, for the suite silicon; NULL: it measures nothing */
     ww_progress_fn progress;
     void *context;
 };
-struct ww_validation; /* what a suite measured: rows, ours beside the publication's */
+struct ww_validation; /* rows of a suite: our figure, the publication's, the tolerance */
 /* Runs a suite. A row outside its tolerance is no error. Errors: WW_USAGE (unknown name), WW_FAIL (progress
  * stopped it), those of ww_run. */
 WW_API enum ww_code ww_validate(const char *name, const struct ww_validate_options *options,

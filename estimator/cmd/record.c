@@ -151,6 +151,11 @@ static enum ww_code record_run(const struct cmd_line *line, struct ww_error *err
     WW_TRY(ww_cmd_progress_end(&progress, code, error));
     if (ww_cmd_has(line, "json")) return print_json(line, what, &stats, error);
     if (!quiet) print_text(line, what, &stats);
+    if (options.keep_source && !quiet && !ww_cmd_has(line, "ptx"))
+        fputs(
+            "warpwatt: warning: --keep-source: PTX of built-in workloads has no line information, so the trace "
+            "keeps no source\n",
+            stderr);
     return WW_OK;
 }
 

@@ -140,7 +140,7 @@ static enum ww_code sweep(const struct cmd_line *line, struct ww_sweep_options *
     enum ww_code code = ww_cmd_progress_end(&progress, ww_sweep(o, &summary, error), error);
     if (code != WW_OK && ww_cmd_interrupted() && summary.sweep)
         return ww_fail(error, code, o->space,
-                       "interrupted; %" PRIu64 " of %" PRIu64 " points are stored, the same command goes on",
+                       "interrupted; %" PRIu64 " of %" PRIu64 " points are stored, the same command continues",
                        summary.stored, summary.points);
     if (summary.warning) fprintf(stderr, "warpwatt: warning: %s\n", summary.warning);
     if (code == WW_OK) warn_no_value(&summary);
@@ -267,7 +267,7 @@ static const struct cmd_option sweep_options[] = {
     {"db", 'd', "FILE", "database; it is created if need be (default warpwatt.db)", 0},
     {"shard", 0, "K", "compute only part K of --of N into a file of its own (warpwatt merge joins them)", 0},
     {"of", 0, "N", "parts that the points are split into", 0},
-    {"into", 0, "FILE", "the shard's database; what it has already is kept", 0},
+    {"into", 0, "FILE", "the shard's database; its points are kept", 0},
     {"node-dir", 0, "DIR", "folder on a machine's own disk to write shards in (default TMPDIR or /tmp)", 0},
     {"traces", 0, "DIR", "folder of workloads that were recorded before, as 0.wwt, 1.wwt, ...", 0},
     {"sweep-hash", 0, "HASH", "refuse a shard of another sweep than this one (column sweep.hash)", 0},

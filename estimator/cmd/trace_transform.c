@@ -59,12 +59,12 @@ const struct cmd ww_cmd_trace_transform = {
     .about =
         "KIND is one of these. vtb: CTAs joined into one, which use the shared memory of one in turn. "
         "vtb_pipe: two\n"
-        "of them a step apart. co_vtb: two of them with a private part each. smm: shared memory allocated\n"
+        "of them a step apart. co_vtb: two of them with a private part each. hw: shared memory allocated\n"
         "around each region (run with --mech smem=dynamic). co_hw: the same of the public part only\n"
         "(docs/studies/multiplexing.md). d2ma: bulk transfers in the place of copies to shared memory\n"
         "(docs/studies/d2ma.md).\n",
     .examples = "warpwatt trace transform vtb fft.wwt -o vtb.wwt\n"
-                "warpwatt trace transform smm fft.wwt -o smm.wwt\n",
+                "warpwatt trace transform hw fft.wwt -o hw.wwt\n",
     .options = transform_options,
     .run = transform_run,
 };

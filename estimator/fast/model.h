@@ -19,7 +19,7 @@
 #include "../config/gpu.h"
 #include "profile.h"
 
-/* What limits a launch. X(id, name, help) */
+/* Limits of a launch's time. X(id, name, help) */
 enum ww_model_term {
 #define X(id, name, help) WW_MODEL_##id,
 #include "model_term.def"
@@ -36,7 +36,7 @@ struct ww_model_constants {
 };
 extern const struct ww_model_constants ww_model_default;
 extern const struct ww_model_constants ww_model_start; /* where fits begin */
-/* The constants as a row: name, bounds and place of each, for who fits them. */
+/* The constants as a row: name, bounds and place of each, for the code that fits them. */
 struct ww_model_constant {
     const char *name, *help;
     double least, most;
@@ -77,7 +77,7 @@ struct ww_model_waits {
     bool bound_by_memory;      /* the term that is longest is of the load/store path or behind it */
 };
 
-/* What an evaluation gives. */
+/* The result of an evaluation. */
 struct ww_model_result {
     double cycles, term[WW_MODEL_TERMS]; /* SM cycles */
     struct ww_model_waits waits;

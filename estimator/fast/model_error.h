@@ -14,7 +14,7 @@
 
 #include "model.h"
 
-/* Features that tell what was seen. */
+/* Features that describe the suite that was fitted. */
 enum ww_model_feature {
 #define X(id, name, help) WW_MODEL_F_##id,
 #include "model_feature.def"
@@ -38,7 +38,7 @@ void ww_model_span_add(struct ww_model_span *span, const struct ww_kernel_profil
  * one in words. */
 bool ww_model_span_outside(const struct ww_model_span *span, char *why, size_t size);
 
-/* Factors on an estimate: the bounds of the truth at a confidence. */
+/* Factors on an estimate: bounds of the full replay's value at a confidence. */
 struct ww_model_error {
     double cycles_low, cycles_high, energy_low, energy_high;
 };

@@ -1,4 +1,4 @@
-/* model_part.h: what the files of the model share. */
+/* model_part.h: functions shared by the files of the model. */
 #ifndef WW_FAST_MODEL_PART_H
 #define WW_FAST_MODEL_PART_H
 
@@ -15,7 +15,7 @@ struct ww_model_traffic {
     double miss_l1, miss_l2; /* of waits for loads: shares that the L1, and the L2, does not serve */
     double packets_up, packets_down, flits_up, flits_down;
 };
-/* CTAs side by side. */
+/* CTAs that run at the same time. */
 struct ww_model_ctas {
     uint32_t resident, shared_bytes; /* of an SM; of each */
     double active, sms; /* active: of those of an SM, how many go on at a time; SMs that have CTAs */

@@ -112,7 +112,7 @@ struct ww_model_profile {
     struct ww_kernel_profile *launch;
 };
 
-/* Reads the whole trace once and samples of it some more times. Free with ww_model_profile_free, also after an
+/* Reads the whole trace once, and samples of it several times. Free with ww_model_profile_free, also after an
  * error. Errors: those of ww_trace_load_cta, WW_FAIL (progress stopped it), WW_NOMEM. */
 enum ww_code ww_model_profile_make(struct ww_trace *trace, ww_progress_fn progress, void *context,
                                    struct ww_model_profile *profile, struct ww_error *error);

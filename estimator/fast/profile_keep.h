@@ -1,7 +1,7 @@
 /* profile_keep.h: a CTA without its group.
  *
- * A reader decodes CTAs in groups and holds a group as long as one of its CTAs is in use. Who looks at CTAs
- * that lie far apart keeps copies of them and lets the groups go, so that memory depends on the CTAs alone.
+ * A reader decodes CTAs in groups and holds a group as long as one of its CTAs is in use. Code that needs
+ * CTAs far apart copies them and releases the groups, so that its memory depends on the number of CTAs only.
  */
 #ifndef WW_FAST_PROFILE_KEEP_H
 #define WW_FAST_PROFILE_KEEP_H

@@ -1,7 +1,7 @@
-/* profile_run.h: CTAs side by side, taking turns in memory.
+/* profile_run.h: an order of the memory accesses of CTAs that run at the same time.
  *
  * `slots` CTAs are resident; when one ends the next takes its place. Warps of all take turns, each up to its
- * next access to global or local memory. Barriers do not hold warps: turns keep them about as far.
+ * next access to global or local memory. Barriers are ignored, since turns keep warps about equally far.
  */
 #ifndef WW_FAST_PROFILE_RUN_H
 #define WW_FAST_PROFILE_RUN_H

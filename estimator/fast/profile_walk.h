@@ -1,4 +1,4 @@
-/* profile_walk.h: a warp's stream as accesses to lines: what the profiler's passes share. */
+/* profile_walk.h: a warp's stream as accesses to lines, for all passes of the profiler. */
 #ifndef WW_FAST_PROFILE_WALK_H
 #define WW_FAST_PROFILE_WALK_H
 
@@ -8,7 +8,7 @@
     64 /* of 128 bytes that one instruction touches at most: 32 lanes, each across a border                    \
         */
 
-/* What an access is to the caches. */
+/* Kinds of access as the caches see them. */
 enum ww_walk_kind {
     WW_WALK_NONE,   /* not of global or local memory, or without an active lane */
     WW_WALK_LOAD,   /* plain load: cached in the L1 where global loads are */

@@ -1,12 +1,12 @@
-/* sample.h: which parts of a program are replayed, and what they say of the whole.
+/* sample.h: which parts of a program are replayed, and the estimate of the whole from them.
  *
  *   launches --frame--> units in strata --pilot--> variances --second stage--> totals with intervals
  *
  * A unit is a launch, or a part of a large launch: its start, a window of CTA waves, or its tail. Units of one
  * kernel that look alike before anything is replayed (kernel, block, size, place in the program) are a stratum;
  * units are drawn at random without replacement within strata, so that the intervals follow from the design
- * alone (Cochran, Sampling Techniques, 1977, chapters 5 and 6). How a unit is replayed does not depend on what
- * else is drawn: a measure belongs to the unit. */
+ * alone (Cochran, Sampling Techniques, 1977, chapters 5 and 6). The replay of a unit does not depend on which
+ * other units are drawn. */
 #ifndef WW_FAST_SAMPLE_H
 #define WW_FAST_SAMPLE_H
 

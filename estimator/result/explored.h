@@ -8,7 +8,7 @@
 
 enum { WW_EXPLORED_OBJECTIVES = 4 };
 
-/* What is known of a variant of a program beside its time (docs/guide/tune.md). */
+/* Properties of a variant of a program other than its time (docs/guide/tune.md). */
 struct ww_explored_variant {
     uint64_t ctas, recorded_ctas;                         /* of the grid; recorded and replayed */
     uint64_t registers, shared_bytes, local_bytes, warps; /* warps: of an SM */
@@ -38,7 +38,7 @@ struct ww_explored_objective {
     int sense; /* 1: the least value is the best; -1: the greatest */
 };
 
-/* What the regression says of a parameter, or of a pair of them. */
+/* The effect of a parameter, or of a pair of parameters, by regression. */
 struct ww_explored_effect {
     size_t objective;
     const char *a, *b;           /* b: "" for a main effect */

@@ -1,6 +1,6 @@
 /* measured.h: what was measured on a real GPU, in memory.
  *
- * Ownership: ww_measured_free frees it with all its texts. Units stand with each figure.
+ * Ownership: ww_measured_free frees it with all its texts. Each figure has its unit.
  */
 #ifndef WW_MEASURED_H
 #define WW_MEASURED_H
@@ -31,7 +31,7 @@ struct ww_measured_point {
     uint64_t seed;
     uint32_t launch;            /* WW_ALL_LAUNCHES: of all together */
     const char *kernel;         /* "" if not known */
-    uint32_t grid[3], block[3]; /* of the launch, as a profiler told; 0 if not known */
+    uint32_t grid[3], block[3]; /* of the launch, as the profiler reports them; 0 if not known */
     enum ww_metric metric;
     double value, low, high; /* s, SM cycles, W or J; low and high: quartiles, or the value */
     uint64_t count;          /* repetitions, 0 if not known */

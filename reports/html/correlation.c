@@ -256,9 +256,9 @@ static void put_page(struct ww_page *page, const struct ww_points *p, const unsi
     time_t now = time(NULL);
     struct tm tm;
     if (gmtime_r(&now, &tm)) strftime(date, sizeof date, "%Y-%m-%d", &tm);
-    ww_page_head(page, "Estimates beside real GPUs");
+    ww_page_head(page, "Estimates and real GPUs");
     ww_html(page,
-            "<h1>Estimates beside real GPUs</h1>\n<p>%zu launches, %s, warpwatt %s. A point is a launch; on "
+            "<h1>Estimates and real GPUs</h1>\n<p>%zu launches, %s, warpwatt %s. A point is a launch; on "
             "the dashed line estimate and measurement "
             "agree.</p>\n</header>\n<main>\n<section><h2>Correlation</h2>\n"
             "<div class=\"grid\">\n",

@@ -133,7 +133,7 @@ static void bands(struct ww_page *p, const char *gpu) {
     size_t n = ww_bands_of(gpu, band);
     struct ww_tab t;
     ww_html(p, "<h3>Error against hardware</h3>\n");
-    if (!n) ww_html(p, "<p>Not known: nobody has compared this GPU's estimates with a board.</p>\n");
+    if (!n) ww_html(p, "<p>Not known: estimates of this GPU were not compared with a board.</p>\n");
     if (!n) return;
     ww_html(p,
             "<p>Estimates of this GPU beside measurements: launches by their size in cycles, and "

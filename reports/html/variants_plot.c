@@ -242,7 +242,7 @@ static void rank_point(struct ww_page *p, const struct ww_ranked *r, size_t i, s
 }
 
 void ww_variants_ranks(struct ww_page *p, const struct ww_ranked *r) {
-    static const char title[] = "Estimated beside measured places";
+    static const char title[] = "Estimated and measured ranks";
     struct ww_series stall[STALLS + 1];
     size_t place = 0, stalls = find_stalls(r, stall), step = r->measured_count / POINTS + 1;
     p->figure++;

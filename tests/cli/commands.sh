@@ -22,7 +22,7 @@ schema() { python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/$
 warpwatt trace slice a.wwt --ctas 0 -o part.wwt -q --json | schema trace_info
 warpwatt trace merge a.wwt part.wwt -o joined.wwt -q --json | schema trace_info
 warpwatt trace record -w reduction -p size=small --arch sm_20 -o shared.wwt -q
-warpwatt trace transform smm shared.wwt -o smm.wwt -q --json | schema trace_info
+warpwatt trace transform hw shared.wwt -o hw.wwt -q --json | schema trace_info
 warpwatt trace dump a.wwt --warp 0 --json | schema trace_dump
 warpwatt trace dump a.wwt --warp 0 --json | python3 -c 'import json, sys
 print(next(i for i in json.load(sys.stdin) if "addresses" in i)["sources"])'

@@ -19,6 +19,8 @@ echo '--- the text that the trace keeps, also in a slice'
 page --run 2
 page --run 3
 grep -o 'class="src asm">[0-9a-f]\{4\} [^<]*%' part.html | head -n 1 | grep -c '%$'
+echo '--- a workload has none'
+warpwatt trace record -w saxpy -p n=64 -o saxpy.wwt --keep-source 2>&1 >saxpy.out | grep warning
 echo '--- the hash alone'
 page --run 1
 page --run 1 --sources src

@@ -16,7 +16,7 @@ cp "$SOURCE"/traces/examples/transpose.cu .
 sed -i '1i #undef PAD\n#define PAD 1' transpose.cu
 warpwatt sweep space.json --strategy random --points 1 --db own.db | grep -v '^code:' | sed 's/, [0-9.]* s.*//'
 sed -i 1d transpose.cu
-fails 3 warpwatt sweep space.json -j2 --strategy random --points 1 --db anew.db | grep -c 'defines the parameter PAD anew'
+fails 3 warpwatt sweep space.json -j2 --strategy random --points 1 --db anew.db | grep -c 'redefines the parameter PAD'
 # nvcc takes no macro in #pragma unroll, and says of it what helps nobody; sums in another order are rounded otherwise.
 cat >own.cu <<'C'
 extern "C" __global__ void own(float *out, const float *in, int n) {

@@ -34,6 +34,7 @@ static void errors_are_relative_to_what_was_measured(void **state) {
     assert_int_equal(ww_agreement_of(measured, estimate, 3, &a, &error), WW_OK);
     near(a.mape, 0.5, 1e-12); /* 1, 1/2, 0 */
     near(a.bias, 1.0 / 6, 1e-12);
+    near(a.median, 0.5, 1e-12);
 }
 
 static void correlations_are_pearsons_and_spearmans(void **state) {

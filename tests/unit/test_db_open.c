@@ -207,6 +207,21 @@ static void every_older_schema_is_brought_up_and_keeps_its_rows(void **state) {
     }
 }
 
+static void a_concurrent_launch_of_schema_20_keeps_its_group(void **state) {
+    struct ww_db_fixture *f = *state;
+    sqlite3 *raw;
+    close_db(f);
+    make_older(f->path, 20);
+    assert_int_equal(sqlite3_open(f->path, &raw), SQLITE_OK);
+    must_run(raw, "INSERT INTO launch_beside VALUES(1, 7, 2, 30, 0, 0, 0)");
+    sqlite3_close(raw);
+    ww_db_fixture_reopen(f);
+    char *text = ww_db_fixture_query(f, "SELECT concurrent_group, stream, start_ps FROM launch_concurrent",
+                                     WW_FORMAT_CSV);
+    assert_string_equal(text, "concurrent_group,stream,start_ps\r\n7,2,30\r\n");
+    free(text);
+}
+
 static void a_run_that_is_older_than_a_counter_does_not_know_it(void **state) {
     struct ww_db_fixture *f = *state;
     struct ww_result *r;
@@ -366,6 +381,7 @@ int main(void) {
         T(a_directory_is_refused),
         T(a_newer_schema_is_refused_with_both_versions),
         T(every_older_schema_is_brought_up_and_keeps_its_rows),
+        T(a_concurrent_launch_of_schema_20_keeps_its_group),
         T(a_run_that_is_older_than_a_counter_does_not_know_it),
         T(a_missing_table_is_refused_by_name),
         T(a_table_that_was_altered_is_refused),

@@ -237,7 +237,7 @@ static void endless_loops_end(void **state) {
     kernel_close(&t);
     const struct code waiting[] = {bra(-1)};
     kernel_open(&t, waiting, COUNT(waiting));
-    fails(kernel_run(&t, 1, 32), WW_EXEC, "kernel hand", "no thread gets on");
+    fails(kernel_run(&t, 1, 32), WW_EXEC, "kernel hand", "no thread makes progress");
     kernel_close(&t);
 }
 

@@ -81,7 +81,7 @@ int main(void) {
         VERIFY("fft_verifies", "fft", {NULL}),
         VERIFY("fft_by_hand_in_turns_verifies", "fft", {"variant=vtb"}),
         VERIFY("fft_by_hand_a_step_apart_verifies", "fft", {"variant=vtb_pipe"}),
-        VERIFY("fft_that_allocates_verifies", "fft", {"variant=smm"}),
+        VERIFY("fft_that_allocates_verifies", "fft", {"variant=hw"}),
         VERIFY("marching_verifies", "marching", {"side=9"}),
         VERIFY("marching_in_turns_verifies", "marching", {"variant=vtb"}),
         VERIFY("marching_with_private_parts_verifies", "marching", {"variant=co_vtb"}),

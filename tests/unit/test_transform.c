@@ -280,10 +280,10 @@ static void co_vtb_keeps_for_each_load_its_last_writer(void **state) {
 
 static void allocation_keeps_for_each_load_its_last_writer(void **state) {
     (void)state;
-    const struct ww_transform_options smm = {.kind = "smm"}, co = {.kind = "co_hw", .split = 6144};
-    keeps_writers("fft", NULL, &smm, 1);
-    keeps_writers("scalarprod", NULL, &smm, 1);
-    keeps_writers("sad", NULL, &smm, 1); /* its last warp has fewer than 32 threads */
+    const struct ww_transform_options hw = {.kind = "hw"}, co = {.kind = "co_hw", .split = 6144};
+    keeps_writers("fft", NULL, &hw, 1);
+    keeps_writers("scalarprod", NULL, &hw, 1);
+    keeps_writers("sad", NULL, &hw, 1); /* its last warp has fewer than 32 threads */
     keeps_writers("marching", NULL, &co, 1);
 }
 
@@ -366,17 +366,17 @@ static void two_ctas_of_figure_4_are_done_sooner_the_more_they_overlap(void **st
     uint64_t vtb = transformed(from, &(struct ww_transform_options){.kind = "vtb"}, NULL, &joined);
     uint64_t pipe =
         transformed(from, &(struct ww_transform_options){.kind = "vtb_pipe", .overlap = "20-59"}, NULL, NULL);
-    uint64_t smm = transformed(from, &(struct ww_transform_options){.kind = "smm"}, "smem=dynamic", &both);
+    uint64_t hw = transformed(from, &(struct ww_transform_options){.kind = "hw"}, "smem=dynamic", &both);
     assert_int_equal(one.ctas_per_sm, 1);
     assert_int_equal(joined.ctas_per_sm, 1);
     assert_int_equal(both.ctas_per_sm, 2);
     assert_true(vtb < base);
     assert_true(pipe < base);
-    assert_true(smm < vtb);
+    assert_true(hw < vtb);
     /* back to back: lifetimes do not overlap; with allocation they do, and each still uses it for itself */
     assert_true(one.counter[WW_C_CTA_CYCLES] <= base);
-    assert_true(both.counter[WW_C_CTA_CYCLES] > smm);
-    assert_true(both.counter[WW_C_SMEM_USED_CYCLES] <= smm);
+    assert_true(both.counter[WW_C_CTA_CYCLES] > hw);
+    assert_true(both.counter[WW_C_SMEM_USED_CYCLES] <= hw);
     /* Figure 3: three barriers in each of four exchanges, and the three between them, of four warps. Before,
      * one in each and the three, of two warps of two CTAs. */
     assert_int_equal(one.counter[WW_C_BARRIER_WAITS], (4 + 3) * 2 * 2);
@@ -391,7 +391,7 @@ static void the_recorder_understands_the_allocations_of_a_kernel(void **state) {
     char from[64];
     struct ww_launch_result r;
     path_of(from, "from");
-    record_fft(from, "variant=smm");
+    record_fft(from, "variant=hw");
     cycles_of(from, "smem=dynamic", &r);
     assert_int_equal(r.ctas_per_sm, 2);
     assert_int_equal(r.counter[WW_C_SMEM_ALLOC], 2 * 4);
@@ -409,14 +409,14 @@ static void a_trace_that_allocates_is_not_transformed_again(void **state) {
     static const struct ww_transform_options all[] = {{.kind = "vtb"},
                                                       {.kind = "vtb_pipe", .overlap = "12-38"},
                                                       {.kind = "co_vtb", .split = 1000},
-                                                      {.kind = "smm"},
+                                                      {.kind = "hw"},
                                                       {.kind = "co_hw", .split = 1000}};
     (void)state;
     char from[64], to[64];
     struct ww_error e;
     path_of(from, "from");
     path_of(to, "to");
-    record_fft(from, "variant=smm");
+    record_fft(from, "variant=hw");
     struct ww_trace *t = open_trace(from);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         assert_int_equal(ww_trace_transform(t, &all[i], to, &e), WW_UNSUPPORTED);
@@ -441,7 +441,7 @@ static void a_transform_stops_when_it_is_asked_to_and_leaves_no_file(void **stat
     path_of(to, "to");
     record_fft(from, "variant=plain");
     struct ww_trace *t = open_trace(from);
-    struct ww_transform_options o = {.kind = "smm", .progress = refuse, .context = &done};
+    struct ww_transform_options o = {.kind = "hw", .progress = refuse, .context = &done};
     assert_int_equal(ww_trace_transform(t, &o, to, &e), WW_FAIL);
     assert_int_equal(done, 1); /* CTA */
     assert_int_not_equal(access(to, F_OK), 0);

@@ -200,7 +200,7 @@ extern "C" __global__ void fft_vtb_pipe(float *re, float *im) {
 }
 
 /* Figure 8. */
-extern "C" __global__ void fft_smm(float *re, float *im) {
+extern "C" __global__ void fft_hw(float *re, float *im) {
     __shared__ float shared[2 * PLANE];
     unsigned t = threadIdx.x, part = blockIdx.x * N;
     numbers v;

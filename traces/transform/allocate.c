@@ -75,9 +75,9 @@ void ww_tf_allocate_warp(struct ww_tf *t, uint32_t cta, uint32_t warp) {
     between(t, warp, at, t->cta[cta].warp[warp].step_count);
 }
 
-const struct ww_tf_kind ww_tf_smm = {.name = "smm",
-                                     .ctas_min = 1,
-                                     .ctas_max = 1,
-                                     .one_copy = true,
-                                     .groups = ww_tf_allocate_groups,
-                                     .warp = ww_tf_allocate_warp};
+const struct ww_tf_kind ww_tf_hw = {.name = "hw",
+                                    .ctas_min = 1,
+                                    .ctas_max = 1,
+                                    .one_copy = true,
+                                    .groups = ww_tf_allocate_groups,
+                                    .warp = ww_tf_allocate_warp};

@@ -1,7 +1,7 @@
 /* code.h: a launch's instructions with new ones between them, and streams of steps over them.
  *
- * A transform says first which groups of instructions it will put before which of the launch's (a site), over
- * all CTAs; then the table is laid out anew, with new program counters; then streams are written. */
+ * A transform first declares which groups of instructions it will insert before which of the launch's (a site),
+ * over all CTAs; then the table is laid out anew, with new program counters; then streams are written. */
 #ifndef WW_TRACES_TRANSFORM_CODE_H
 #define WW_TRACES_TRANSFORM_CODE_H
 
@@ -10,7 +10,7 @@
 #define WW_TF_GROUP_MAX 6
 #define WW_TF_NONE UINT32_MAX
 
-/* Instructions that stand together; program counters, files and lines are set at their site. */
+/* Instructions inserted together; program counters, files and lines are set at their site. */
 struct ww_tf_group {
     struct ww_inst inst[WW_TF_GROUP_MAX];
     const char *mnemonic[WW_TF_GROUP_MAX]; /* NULL: as in inst, a string of the launch */
@@ -45,7 +45,7 @@ void ww_tf_add(struct ww_tf_code *c, uint32_t group, enum ww_op op, const char *
                uint32_t src);
 /* Appends a copy of one of the launch's; the copy can be changed. NULL: out of memory. */
 struct ww_inst *ww_tf_copy(struct ww_tf_code *c, uint32_t group, uint32_t inst);
-/* The group will stand before instruction `place`. */
+/* The group will be inserted before instruction `place`. */
 void ww_tf_mark(struct ww_tf_code *c, uint32_t place, uint32_t group);
 /* Lays out the table. Errors: WW_NOMEM, WW_UNSUPPORTED (too many instructions). */
 enum ww_code ww_tf_layout(struct ww_tf_code *c, struct ww_error *error);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct ww_tf_kind *const kinds[] = {&ww_tf_vtb, &ww_tf_vtb_pipe, &ww_tf_co_vtb,
-                                                 &ww_tf_smm, &ww_tf_co_hw,    &ww_tf_d2ma};
+                                                 &ww_tf_hw,  &ww_tf_co_hw,    &ww_tf_d2ma};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 enum ww_code ww_tf_refuse(const struct ww_tf *t, const char *what) {
@@ -227,7 +227,7 @@ static enum ww_code choose(const struct ww_transform_options *o, struct ww_tf *t
         if (strcmp(kinds[i]->name, o->kind) == 0) t->kind = kinds[i];
     if (!t->kind)
         return ww_fail(t->error, WW_USAGE, "transform",
-                       "\"%.40s\": expected vtb, vtb_pipe, co_vtb, smm, co_hw or d2ma", o->kind ? o->kind : "");
+                       "\"%.40s\": expected vtb, vtb_pipe, co_vtb, hw, co_hw or d2ma", o->kind ? o->kind : "");
     t->join = o->ctas ? o->ctas : t->kind->ctas_min;
     if (t->join < t->kind->ctas_min || t->join > t->kind->ctas_max) {
         const char *joins = t->kind->ctas_max > 2    ? "joins 2 to 4"

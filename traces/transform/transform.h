@@ -90,6 +90,6 @@ void ww_tf_vtb_warp(struct ww_tf *t, uint32_t cta, uint32_t warp);
 enum ww_code ww_tf_allocate_groups(struct ww_tf *t);
 void ww_tf_allocate_warp(struct ww_tf *t, uint32_t cta, uint32_t warp);
 
-extern const struct ww_tf_kind ww_tf_vtb, ww_tf_vtb_pipe, ww_tf_co_vtb, ww_tf_smm, ww_tf_co_hw, ww_tf_d2ma;
+extern const struct ww_tf_kind ww_tf_vtb, ww_tf_vtb_pipe, ww_tf_co_vtb, ww_tf_hw, ww_tf_co_hw, ww_tf_d2ma;
 
 #endif

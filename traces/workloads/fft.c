@@ -11,7 +11,7 @@ struct settings {
 #define PARAMS(U32, ENUM)                                                                                      \
     WW_SIZE_PARAM(ENUM)                                                                                        \
     U32(batch, "batch", "transform", 0, 2048, 0, "transforms, an even number; 0: 4, 512, 2048")                \
-    ENUM(variant, "variant", "plain|vtb|vtb_pipe|smm", 0, "plain",                                             \
+    ENUM(variant, "variant", "plain|vtb|vtb_pipe|hw", 0, "plain",                                             \
          "one in a CTA; two that take turns by hand; the same, a step apart; with shared memory allocated")
 static const struct ww_param params[] = {PARAMS(WW_ROW_U32, WW_ROW_ENUM)};
 
@@ -64,7 +64,7 @@ static enum ww_code check(struct ww_host *h, float *const in[2], const uint64_t 
 }
 
 static enum ww_code body(struct ww_host *h, const void *settings) {
-    static const char *const kernel[] = {"fft_1k", "fft_vtb", "fft_vtb_pipe", "fft_smm"};
+    static const char *const kernel[] = {"fft_1k", "fft_vtb", "fft_vtb_pipe", "fft_hw"};
     const struct settings *s = settings;
     uint32_t batch = ww_host_size(s->batch, s->size, 4, 512, 2048),
              joined = s->variant == 1 || s->variant == 2 ? 2 : 1;

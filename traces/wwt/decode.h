@@ -37,7 +37,7 @@ void *ww_wwt_room(void *old, size_t *room, size_t n, size_t size);
 
 /* Decodes the uncompressed group `g` of the launch (number `number` of a file of that version). Errors:
  * WW_INPUT with *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. `spare` is a
- * decoded group that nobody needs any more, or NULL: its memory is used again, or freed. */
+ * decoded group that is no longer needed, or NULL: its memory is reused or freed. */
 enum ww_code ww_wwt_decode(const struct ww_wwt_launch *launch, size_t number, struct ww_wwt_group *g,
                            uint32_t version, const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
                            struct ww_wwt_decoded **out, const char **why, size_t *at);

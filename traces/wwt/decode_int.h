@@ -15,7 +15,7 @@ struct ww_wwt_decoder {
     bool nomem;
 };
 
-/* Notes why decoding cannot go on; false. */
+/* Records why decoding fails; returns false. */
 static inline bool ww_wwt_reject(struct ww_wwt_decoder *x, const struct ww_cursor *c, const char *why) {
     x->why = why;
     x->at = c->p;

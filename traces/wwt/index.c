@@ -165,7 +165,7 @@ static bool sort_runs(struct parser *p, struct ww_wwt_launch *l) {
         for (uint32_t i = 0; i < l->group[g].run_count; i++) all[n++] = l->group[g].run[i];
     qsort(all, n, sizeof *all, compare_runs);
     for (size_t i = 1; i < n; i++)
-        if (all[i].first < all[i - 1].first + all[i - 1].count) return reject(p, "a CTA stands in two groups");
+        if (all[i].first < all[i - 1].first + all[i - 1].count) return reject(p, "a CTA is in two groups");
     l->run = all;
     return true;
 }

@@ -1,4 +1,4 @@
-/* index.h: what stands in the index chunk: provenance, static code, launches and where their CTAs are.
+/* index.h: contents of the index chunk: provenance, static code, launches and where their CTAs are.
  *
  * Ownership: a parsed index lives in the arena that was given to ww_wwt_index_parse.
  */
@@ -21,7 +21,7 @@ struct ww_wwt_group {
     struct ww_wwt_decoded *decoded; /* NULL: not in memory; belongs to the reader */
 };
 
-/* Consecutive CTAs that stand in one group. */
+/* Consecutive CTAs stored in one group. */
 struct ww_wwt_run {
     uint64_t first, count;
     uint32_t group;

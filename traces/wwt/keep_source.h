@@ -23,8 +23,8 @@ struct ww_wwt_sources {
 void ww_wwt_forget_sources(struct ww_wwt_sources *s);
 
 struct ww_trace_writer;
-/* Notes the source files of the launches that follow. Names are looked for as they stand, then in the folder of
- * `beside` (a file, or NULL). Errors: WW_NOMEM. */
+/* Records the source files of the following launches. A name is tried as it is, then in the folder of the file
+ * `beside` (or NULL). Errors: WW_NOMEM. */
 enum ww_code ww_trace_writer_sources(struct ww_trace_writer *w, bool texts, const char *beside,
                                      struct ww_error *error);
 /* Gives the launch, whose arrays stay the caller's, strings in the open launch's arena. Errors: WW_NOMEM. */

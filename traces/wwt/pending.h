@@ -11,7 +11,7 @@
 
 struct ww_wwt_cta_warp;
 
-/* One path. Behind its steps stand once more those that have an access. */
+/* One path: its steps, then a copy of those that have an access. */
 struct ww_wwt_steps {
     struct ww_wwt_steps *next; /* in its hash bucket */
     uint64_t hash;

@@ -25,7 +25,7 @@
 #define WW_WWT_PENDING_BYTES ((size_t)512 << 20)
 #define WW_WWT_LEVEL 9 /* of zstd, by default */
 
-/* A static code table that stands in the index already. */
+/* A static code table that is in the index already. */
 struct ww_wwt_known_code {
     size_t at, n; /* in the writer's buffer of codes */
     uint64_t hash;
@@ -95,7 +95,7 @@ enum ww_code ww_wwt_write(struct ww_trace_writer *w, const void *data, size_t n,
 void ww_trace_writer_present(const struct ww_trace_writer *w, uint64_t *count, uint64_t *first_absent);
 /* States that CTAs below `cta` that were not added yet never will be; slices use it. */
 void ww_trace_writer_skip_to(struct ww_trace_writer *w, uint64_t cta);
-/* Notes a copy or fill that comes before the next launch, after those of the launch's own view. Of more than
+/* Records a copy or fill before the next launch, after those of the launch's own view. Of more than
  * the container takes the latest are kept. Errors: WW_INTERNAL (not a copy), WW_NOMEM. */
 enum ww_code ww_trace_writer_copy(struct ww_trace_writer *w, const struct ww_trace_copy *copy,
                                   struct ww_error *error);

@@ -341,8 +341,7 @@ enum ww_code ww_engine_concurrent(struct ww_engine *engine, struct ww_trace *tra
     struct ww_concurrent b = {.engine = engine, .trace = trace, .count = (uint32_t)count};
     struct ww_arena own;
     const struct ww_launch *launch;
-    if (engine->broken)
-        return ww_fail(error, WW_USAGE, "", "the engine cannot go on after a launch that failed");
+    if (engine->broken) return ww_fail(error, WW_USAGE, "", "the engine cannot replay after a failed launch");
     WW_TRY(ww_trace_launch(trace, first, &launch, error));
     if (ww_engine_waited(engine, launch)) engine->queued = false;
     b.number = ++engine->groups;

@@ -8,19 +8,19 @@
  * Anderson, F. D. Smith, GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed, RTSS 2017). Launches share
  * an SM's registers, shared memory, warps, threads and places of CTAs.
  *
- * For the SMs all of them are one launch, whose instruction table holds those of all, one behind the other:
- * what is counted by instruction is known by launch, and nothing of an SM's step knows of it. */
+ * The SMs see one launch, whose instruction table is the concatenation of all launches' tables. So counters by
+ * instruction are also counters by launch, and the code that steps an SM does not distinguish launches. */
 #ifndef WW_CORE_CONCURRENT_H
 #define WW_CORE_CONCURRENT_H
 
 #include "engine_internal.h"
 
-/* Launches of a group, at most: with more, those behind wait for all before them. */
+/* Most launches of a group; a further launch waits for all before it. */
 #define WW_CONCURRENT_MOST 256
-/* Their instructions, at most, for the same reason. */
+/* Most instructions of a group, likewise. */
 #define WW_CONCURRENT_INSTS (1u << 17)
 
-/* Where the launch's number stands in the log of CTAs. */
+/* Position of the launch's number in an entry of the log of CTAs. */
 #define WW_LOG_SHIFT 54
 
 enum ww_concurrent_state {
@@ -85,7 +85,7 @@ void ww_concurrent_cta_end(struct ww_core *core, const struct ww_sm *sm, uint32_
 uint64_t ww_concurrent_end(struct ww_core *core, uint64_t drained);
 
 /* ---- concurrent_result.c ---- */
-/* Shares what all of them counted out among them. Errors: WW_NOMEM. */
+/* Divides the group's counters among its launches. Errors: WW_NOMEM. */
 enum ww_code ww_concurrent_results(struct ww_concurrent *b, struct ww_arena *arena,
                                    struct ww_launch_result *out, struct ww_error *error);
 
@@ -94,11 +94,11 @@ enum ww_code ww_concurrent_results(struct ww_concurrent *b, struct ww_arena *are
 enum ww_code ww_engine_group(struct ww_engine *engine, struct ww_concurrent *b, struct ww_error *error);
 
 /* ---- dispatch.c ---- */
-/* Makes the SM at its first CTA of a launch. False: the core has failed. */
+/* Initialises the SM at its first CTA of a launch. False: the core has failed. */
 bool ww_dispatch_make(struct ww_sm *sm);
 bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uint32_t warps, uint64_t index,
                        uint64_t cycle);
-/* A CTA at or behind the next mark is dispatched in `cycle`. */
+/* A CTA whose number is not below the next mark is dispatched in `cycle`. */
 void ww_dispatch_marks(struct ww_core *core, uint64_t cta, uint64_t cycle);
 uint32_t ww_dispatch_most(const struct ww_core *core, uint64_t cycle);
 void ww_dispatch_counted(struct ww_core *core, uint64_t cycle);

@@ -1,7 +1,7 @@
-/* ctalog.h: notes when and where CTAs ran, the first so many that are dispatched.
+/* ctalog.h: a log of when and where the first CTAs of a run were executed.
  *
- * Off (a NULL pointer in the core) it costs a comparison when a CTA is dispatched and one when it ends. Notes
- * take no part in the simulation. */
+ * When off (a NULL pointer in the core) it costs a comparison when a CTA is dispatched and one when it ends.
+ * The log does not affect the simulation. */
 #ifndef WW_CORE_CTALOG_H
 #define WW_CORE_CTALOG_H
 

@@ -488,8 +488,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     const char *limiter;
     struct ww_error local;
     if (!error) error = &local;
-    if (engine->broken)
-        return ww_fail(error, WW_USAGE, "", "the engine cannot go on after a launch that failed");
+    if (engine->broken) return ww_fail(error, WW_USAGE, "", "the engine cannot replay after a failed launch");
     WW_TRY(ww_occupancy(&engine->gpu, launch, &ctas, &limiter, error));
     if (launch->warps_per_cta != (launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32)
         return ww_fail(error, WW_INPUT, launch->kernel, "%u warps per CTA do not make up its block",

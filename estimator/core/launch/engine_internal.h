@@ -8,7 +8,7 @@
 #include "../sm/sm.h"
 
 #define WW_CODE_WORDS 64
-/* A step that is not to come within so many cycles is not worth looking how far the SM may go ahead. */
+/* If the next step is further away than this, the SM is not checked for running ahead. */
 #define WW_AHEAD_NEAR 32
 
 struct ww_engine {
@@ -35,7 +35,7 @@ struct ww_engine {
     struct ww_outbox *outbox; /* of the SMs; see sm.h */
     struct ww_sm *sm;       /* all of them; those that no launch has made since are zero but for a few fields */
     uint32_t threads;       /* that step them */
-    struct ww_team *team;   /* beside the caller's; NULL: there are none */
+    struct ww_team *team;   /* threads other than the caller's; NULL: none */
     struct ww_shard *shard; /* by group of SMs, kept between launches; NULL: there are none yet */
     struct ww_arena arena;  /* of the launch */
     struct ww_core core;
@@ -45,14 +45,15 @@ struct ww_engine {
     struct ww_concurrent *concurrent; /* launches that run concurrently; NULL: there is one */
     uint32_t groups;                  /* of such launches that were replayed */
     uint64_t code[WW_CODE_WORDS]; /* bit per hash of a kernel's name: launched before, its code is in the L2 */
-    bool broken;                  /* a launch failed: memory may still owe answers to it */
+    bool broken;                  /* a launch failed: replies to it may still be outstanding */
 };
 
 /* Replays a launch whose CTAs come from `source`; otherwise as ww_engine_launch. */
 enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *launch,
                               struct ww_cta_source *source, struct ww_arena *arena,
                               struct ww_launch_result *out, struct ww_error *error);
-/* Says what keeps the launch from its end. WW_INPUT if it is a barrier of the trace, else WW_INTERNAL. */
+/* The error of a launch that cannot end: names what it waits for. WW_INPUT if that is a barrier of the trace,
+ * else WW_INTERNAL. */
 enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error);
 /* Adds up the launch's counts. `cycles`: of the launch. Errors: WW_NOMEM. */
 enum ww_code ww_engine_result(struct ww_engine *engine, const struct ww_launch *launch, uint64_t cycles,

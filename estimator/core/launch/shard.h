@@ -5,8 +5,8 @@
  *
  * In a cycle SMs do not see one another (engine_tick.c), so any thread may step any of them. What a step
  * changes that is not the SM's (counters, epochs, pools) is kept once for each group of SMs, in a copy of
- * struct ww_core that these SMs take for the launch's: it does not matter who adds to a sum first. Memory's
- * events between two edges of the SMs neither see nor change an SM: what they say to it waits for the next
+ * struct ww_core that these SMs take for the launch's: sums do not depend on the order of additions. Memory's
+ * events between two edges of the SMs neither read nor change an SM: their messages to it wait for the next
  * edge. */
 #ifndef WW_CORE_SHARD_H
 #define WW_CORE_SHARD_H
@@ -35,7 +35,8 @@ struct ww_team;
 enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error);
 /* Ends them. NULL is allowed. */
 void ww_team_free(struct ww_team *team);
-/* SMs that can act in `cycle` do so. Memory's events up to the next edge may have passed then. */
+/* Steps the SMs that have something to do in `cycle`. Memory's events up to the next edge may have passed then.
+ */
 void ww_team_step(struct ww_core *core, uint64_t cycle);
 
 /* How many SMs, as a power of two, make a group: 64, or so few that each of `threads` threads has several. */

@@ -27,8 +27,8 @@ struct ww_staggered_start {
 enum ww_code ww_staggered_start_begin(struct ww_staggered_start *u, const struct ww_gpu_spec *gpu,
                                       const struct ww_launch *launch, uint64_t first, struct ww_arena *arena,
                                       struct ww_error *error);
-/* Leaves out what a CTA that was loaded has behind it already, if it is one of those that fill the machine.
- * Depends on the CTA's number alone. */
+/* If a loaded CTA is one of those that fill the machine, skips the instructions before its starting point,
+ * which depends only on the CTA's number. */
 void ww_staggered_start_skip(const struct ww_staggered_start *u, struct ww_cta_trace *cta);
 
 #endif

@@ -6,13 +6,13 @@
  *
  * - A request is for some sectors of one L2 line: so many bursts of one row of one bank.
  * - First-ready, first-come: column commands to open rows first, the oldest among those ready soonest; a
- *   bank without a hit precharges and activates for its oldest request, beside the data transfers of others.
+ *   bank without a hit precharges and activates for its oldest request, during the data transfers of others.
  *   A request older than WW_DRAM_AGE_CAP cycles stops hits of its bank from passing it.
  * - Writes wait until three quarters of their queue are taken or no read waits, and drain to a quarter.
  * - Commands obey tRCD tRP tCL tRAS tRRD tFAW tCCD tCCD_L tWTR tWR tRTP, the data bus and its turnaround.
  * - All banks are refreshed together every tREFI, or (dram.refresh = bank) one after another, each every
- *   tREFI, while the others go on; an idle channel makes up for it when it is next looked at, so that idle
- *   memory costs no event.
+ *   tREFI, while the others continue. An idle channel catches up on refreshes when it is next used, so that
+ *   idle memory costs no event.
  * - The queues are measured in bursts. A request enters as a whole as soon as there is room for its first.
  * - Column commands are decided up to WW_DRAM_AHEAD cycles ahead, as by a controller's command buffer.
  *
@@ -42,12 +42,12 @@ struct ww_dram_request {
     uint8_t direction;
 };
 
-/* What the L2 offers the DRAM. */
+/* Callbacks of the L2 for the DRAM. */
 struct ww_dram_client {
     void *context;
     /* The last burst of a read is at the slice at time ps (not before now). */
     void (*done)(void *context, const struct ww_dram_request *request, uint64_t ps);
-    /* The last burst of a write is on its way; nothing more is heard of it. */
+    /* The last burst of a write has been issued; there is no further callback for it. */
     void (*written)(void *context, const struct ww_dram_request *request);
     /* A queue of the channel, found full before, may have room from time ps on. */
     void (*room)(void *context, uint32_t channel, uint64_t ps);
@@ -60,11 +60,11 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
 /* What the queues of a channel hold, in bursts; the DRAM's to write. */
 struct ww_dram_room {
     uint32_t bursts[2], depth;
-    bool wanted; /* somebody found one of them full */
+    bool wanted; /* the client found one of them full */
 };
-/* That of a channel; it stays in its place. */
+/* That of a channel; the pointer stays valid. */
 struct ww_dram_room *ww_dram_room(struct ww_dram *d, uint32_t channel);
-/* If there is none, the client will be told when there is. */
+/* If there is no room, the client is called when there is. */
 static inline bool ww_dram_has_room(struct ww_dram_room *room, enum ww_dram_direction direction) {
     if (room->bursts[direction] < room->depth) return true;
     room->wanted = true;

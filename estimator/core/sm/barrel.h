@@ -5,11 +5,11 @@
  *                                                 |                          ^
  *                                                 '-> load/store unit -> data of loads
  *
- * Stands between issue and results: an issued instruction is in flight until its last sub-warp, or the last of
- * its data, has been written back; registers that it writes, and one that stands for the pipeline itself, are
- * not ready before. Barriers and fences act at issue, their warps go on after writeback. In a cycle the fetch
- * stage takes a sub-warp, or is stopped, or finds no warp: the counters pipe_fetch_cycles, pipe_stall_* add up
- * to active cycles. */
+ * An issued instruction is in flight until its last sub-warp, or the last of its data, has been written back.
+ * The registers that it writes, and one that represents the pipeline itself, become ready then. Barriers and
+ * fences take effect at issue; their warps continue after writeback. In a cycle the fetch stage takes a
+ * sub-warp, or is stopped, or finds no warp: the counters pipe_fetch_cycles, pipe_stall_* add up to active
+ * cycles. */
 #ifndef WW_CORE_BARREL_H
 #define WW_CORE_BARREL_H
 
@@ -68,7 +68,7 @@ void ww_barrel_step(struct ww_sm *sm, uint64_t cycle);
 /* Takes from the ready warps of the scheduler's view those that the pipeline does not let issue in `cycle`.
  * False: none is left. */
 bool ww_barrel_filter(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle);
-/* The warp's head is issued. True: nothing else is to be done for it. */
+/* The warp's head is issued. True: the caller has nothing else to do for it. */
 bool ww_barrel_take(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle);
 /* All data of a load of the warp are there at `ready` (>= cycle). */
 void ww_barrel_data(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint64_t ready, uint32_t state);

@@ -1,5 +1,5 @@
 /* cluster.h: CTAs of a cluster as their SMs see them: accesses to one another's shared memory, and the
- * cluster's barrier. What goes between SMs takes the network of the GPC (memory/peer.h).
+ * cluster's barrier. Messages between SMs use the network of the GPC (memory/peer.h).
  *
  *   arrival of a warp --> all of the CTA's --message--> ... --message--> warps that wait go on
  *
@@ -15,7 +15,7 @@ struct ww_warp;
 struct ww_arena;
 struct ww_lsu_entry;
 
-/* What a CTA has to do with its cluster. */
+/* A CTA's state in its cluster. */
 struct ww_cluster_cta {
     uint64_t id;            /* of the cluster, from 1 on; 0: it has none */
     uint64_t arrived, gone; /* warps of the CTA */
@@ -39,7 +39,7 @@ void ww_cluster_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *la
                        struct ww_dinst *d);
 /* Makes the table, if the launch has clusters. False: no memory. */
 bool ww_cluster_init(struct ww_sm *sm, struct ww_arena *arena);
-/* A warp arrives, or waits: true if it goes on. */
+/* A warp arrives, or waits: true if it continues. */
 bool ww_cluster_arrive(struct ww_sm *sm, struct ww_warp *w);
 bool ww_cluster_wait(struct ww_sm *sm, struct ww_warp *w);
 /* A warp of the CTA has ended. */

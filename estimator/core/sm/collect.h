@@ -10,8 +10,8 @@
  * instruction that nothing delays, so what is added to them is the delay alone.
  *
  * All is decided at issue: instructions take collectors, banks and buses in the order of their issue, where the
- * simulator's arbiter goes around. Collectors of memory instructions stand before the load/store queue, which
- * is finite itself, and so delay, but refuse nothing. Branches and barriers take none. */
+ * simulator's arbiter is round-robin. Collectors of memory instructions precede the load/store queue, which
+ * is finite itself; so they delay instructions, but never refuse one. Branches and barriers take none. */
 #ifndef WW_CORE_COLLECT_H
 #define WW_CORE_COLLECT_H
 
@@ -20,7 +20,7 @@
 enum ww_collect_class { WW_COLLECT_SP, WW_COLLECT_SFU, WW_COLLECT_MEM, WW_COLLECT_CLASSES };
 enum { WW_COLLECT_SPAN = 2048, WW_COLLECT_UNITS = 32, WW_COLLECT_PORTS = 4 };
 
-/* What happens in one cycle; the entry of another cycle is taken over when it is needed. */
+/* Reservations of one cycle; an entry is reused for a later cycle. */
 struct ww_collect_cycle {
     uint64_t cycle;
     uint64_t banks;         /* that read or write */
@@ -41,7 +41,7 @@ bool ww_collect_init(struct ww_sm *sm, struct ww_arena *arena);
  * it needs, and says from when on schedulers find a register free. Returns the cycles that its result is later.
  */
 uint64_t ww_collect_issue(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle);
-/* A memory instruction is issued: the cycles that its operands are later. */
+/* A memory instruction is issued: returns the delay of its operands in cycles. */
 uint64_t ww_collect_memory(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle);
 /* Registers of a load are written, not before `ready`: the cycle in which the port takes them. */
 uint64_t ww_collect_load(struct ww_sm *sm, const struct ww_dinst *d, uint64_t ready);

@@ -4,7 +4,7 @@
  *   issue <-- fixed-latency constant cache (one a scheduler) <-- L1.5 (sm->constant15) <-- L2
  *
  * The line is looked up when the scheduler picks the instruction. If it is not there, the warp waits for it
- * (const_miss); the scheduler waits with it for const.fixed_hold_cycles and then turns to other warps. */
+ * (const_miss); the scheduler waits with it for const.fixed_hold_cycles and then selects other warps. */
 #ifndef WW_CORE_CONST_OPERAND_H
 #define WW_CORE_CONST_OPERAND_H
 

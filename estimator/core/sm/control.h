@@ -4,7 +4,7 @@
 
 #include "pipe.h"
 
-/* Whether the launch's instructions are kept apart by their control fields: core.dependences says so, all have
+/* Whether control fields decide the launch's dependences: core.dependences says so, all have
  * them, and the code is of the GPU's own architecture. */
 bool ww_control_applies(const struct ww_gpu_spec *gpu, const struct ww_launch *launch);
 /* Fills in what control fields say of an instruction, and the scoreboard entries that it waits for. */

@@ -8,7 +8,7 @@
  *
  *   board: [0, 6) counters   [6, 6 + levels) levels   then the entry of asynchronous copies
  *
- * What has a fixed latency is no one's business here: the stall count delays the warp's next issue. */
+ * Instructions of fixed latency need no counter: the stall count delays the warp's next issue. */
 #ifndef WW_CORE_DEPEND_H
 #define WW_CORE_DEPEND_H
 
@@ -40,7 +40,8 @@ void ww_depend_begin(struct ww_sm *sm, struct ww_warp *w, uint32_t id);
 /* The instruction issues in `cycle`; entry: when its results are there, WW_NEVER if that is not known yet. */
 void ww_depend_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
                      uint64_t entry);
-/* The results of one of unknown end are there at the entry's cycle; who waits is woken by the caller. */
+/* The results of an instruction whose end was not known are there at the entry's cycle; the caller wakes
+ * waiting warps. */
 void ww_depend_written(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t entry);
 /* The load/store unit, which is done with it in `cycle`, took it in cycle `taken`, and with it its sources. */
 void ww_depend_read(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t taken,

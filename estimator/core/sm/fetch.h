@@ -1,4 +1,4 @@
-/* fetch.h: the prefetcher's place beside the L1 of an SM. Which lines are asked for decides mech/
+/* fetch.h: the prefetcher of an SM's L1. The lines that are prefetched are chosen by mech/
  * (mech/fetch/fetch.h).
  *
  *   L1 --outcome of each line--> note --all lines of a load--> prefetcher --accesses--> coalescer
@@ -7,8 +7,8 @@
  *
  * A prefetch is looked up in a cycle in which the load/store unit does not use the L1, one a cycle. It takes an
  * MSHR and a place in the miss queue as a load does, and waits where there is none; the ring is then full for
- * others. Where the prefetcher has a cache of its own, that is searched beside the L1: loads are served from
- * it, merges with prefetches included, as from the L1.
+ * others. If the prefetcher has its own cache, that is searched together with the L1: loads are served from it,
+ * merges with prefetches included, as from the L1.
  *
  * Each prefetch that is sent ends as exactly one of
  *   timely   the first load of its line finds the data there
@@ -74,7 +74,7 @@ void ww_fetch_lose(struct ww_sm *sm, struct ww_cache *c, uint32_t line);
 void ww_fetch_store(struct ww_sm *sm, uint64_t key);
 /* All data that an MSHR of the cache waited for are there. */
 void ww_fetch_filled(struct ww_sm *sm, struct ww_cache *c, uint32_t m);
-/* Looks up the first of those that wait; the load/store unit has left the L1 alone in this cycle. */
+/* Looks up the first waiting prefetch; the load/store unit does not use the L1 in this cycle. */
 void ww_fetch_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycle after `cycle` at which it has something to do. */
 static inline uint64_t ww_fetch_next(const struct ww_fetcher *f, uint64_t cycle) {

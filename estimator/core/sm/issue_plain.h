@@ -1,12 +1,12 @@
-/* issue_plain.h: the short way of instructions that need an issue slot, ports of their scheduler's own at most,
- * and registers: most of those of most launches. It is issue.c's way without the cases that such an instruction
- * does not have, in SMs that have none of what looks at every issue; what it leaves behind is the same.
+/* issue_plain.h: a fast path for instructions that need only an issue slot, ports of their own scheduler and
+ * registers, as most instructions do. It is issue.c's path without the cases that such an instruction does not
+ * have, in SMs where no part of the model observes every issue; the resulting state is the same.
  *
- * A warp that issues greedily keeps the others of its scheduler from issuing, and what it does with units and
- * registers is seen by nobody else. So its next instructions issue in one go, before the SM comes to their
- * cycles, as long as each can issue in its first cycle, or nothing else of the scheduler can meanwhile. A run
- * ends in front of an instruction that others see, and behind one after which it is not known yet when the next
- * one's operands are there. */
+ * A warp that issues greedily keeps the others of its scheduler from issuing, and its use of units and
+ * registers is not visible outside the scheduler. So its next instructions issue in one call, before the SM
+ * steps their cycles, as long as each can issue in its first cycle, or nothing else of the scheduler can
+ * meanwhile. A run ends in front of an instruction that others see, and behind one after which it is not known
+ * yet when the next one's operands are there. */
 #ifndef WW_CORE_ISSUE_PLAIN_H
 #define WW_CORE_ISSUE_PLAIN_H
 

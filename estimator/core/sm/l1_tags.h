@@ -1,6 +1,6 @@
 /* l1_tags.h: a set-associative tag array: the L1, the constant cache and the instruction cache.
  *
- * Lines of small sets are found by a look at each way, those of larger ones through a hash table of all keys;
+ * Lines of small sets are found by comparing each way, those of larger ones through a hash table of all keys;
  * the order of replacement is a list per set. A line may be pinned (a miss is outstanding): it is never a
  * victim. Per-line data (valid sectors and the like) belong to the owner.
  */

@@ -2,7 +2,7 @@
  * them.
  *
  *     arrival --------------------------.
- *     copies of a warp --> their count --+--> events of a phase --enough--> waiting warps go on
+ *     copies of a warp --> their count --+--> events of a phase --enough--> waiting warps continue
  *                                       |         ^
  *                                       '--network of the GPC--> those of another CTA of the cluster
  *

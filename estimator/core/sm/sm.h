@@ -30,6 +30,7 @@
 #include "../time/launch_time.h"
 #include "fetch.h"
 #include "l1.h"
+#include "l1_tag.h"
 #include "mbar.h"
 #include "segments.h"
 #include "probe.h"
@@ -533,6 +534,17 @@ static inline bool ww_l1_saturated(const struct ww_sm *sm) {
            (sm->tex.shape && sm->tex.used >= core->tex_shape.mshr_high[on]) || sm->const_fills.saturated_until;
 }
 
+/* The host loads the MSHR that a reply names, and then its line and the first request that waits for it. */
+static inline void ww_l1_prefetch_entry(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+    if ((reply->tag & WW_TAG_KIND) == WW_TAG_MSHR) __builtin_prefetch(&sm->l1.entry[reply->tag], 1);
+}
+static inline void ww_l1_prefetch_line(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+    if ((reply->tag & WW_TAG_KIND) != WW_TAG_MSHR) return;
+    const struct ww_mshr *e = &sm->l1.entry[reply->tag];
+    __builtin_prefetch(&sm->l1.tags.line[e->line], 1);
+    if (e->target != WW_NONE) __builtin_prefetch(&sm->core->pool.target[e->target], 1);
+}
+
 /* ---- const.c ---- */
 bool ww_const_init(struct ww_sm *sm, struct ww_arena *arena);
 /* In a step in `cycle`: fewer outstanding misses may be left than saturate memory. */
@@ -582,7 +594,7 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
 uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Completes the step that it left; returns the cycle of the next one. */
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
-/* Nothing can be seen of the SM's next step before it is made, so that it may go ahead of the others. */
+/* Whether no other part can observe the SM's next step, so that it may run ahead of the other SMs. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->shared_alloc.on;

@@ -1,4 +1,4 @@
-/* fetch.h: kind "fetch", a prefetcher beside the D-cache (L1) of each SM.
+/* fetch.h: kind "fetch", a prefetcher at the D-cache (L1) of each SM.
  *
  *   load --lines looked up--> load() --asks--> queue --latency later--> D-cache --absent--> MSHR, miss queue
  *                                ^                        |                                     |
@@ -8,7 +8,7 @@
  * load() for each load that goes through the L1 (textures have units of their own), once all of its lines have
  * been looked up. What load() asks for is coalesced into lines, waits `latency` cycles in a queue and is looked
  * up in a cycle in which the load/store unit leaves the port free; what is there or on its way is forgotten.
- * Core counts. An instance sees nothing but what it is told, and asks for no more than WW_FETCH_REQUESTS
+ * Core counts. An instance knows only its arguments, and requests at most WW_FETCH_REQUESTS
  * accesses at a time. */
 #ifndef WW_MECH_FETCH_H
 #define WW_MECH_FETCH_H

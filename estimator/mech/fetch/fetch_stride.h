@@ -41,8 +41,8 @@ extern const struct ww_param ww_stride_params[WW_STRIDE_PARAMS];
 void ww_stride_plan(const void *settings, struct ww_fetch_plan *plan);
 /* Tables live over launches: nothing to do. */
 void ww_stride_begin(void *state, const void *settings, const struct ww_fetch_launch *launch);
-/* A load, whose entry has `key` (not 0): asks for the addresses `distance` strides on if the entry is trained.
- * The stride is that of the first active lane. `state` is a struct ww_stride_table. */
+/* A load, whose entry has `key` (not 0): requests the addresses `distance` strides ahead if the entry is
+ * trained. The stride is that of the first active lane. `state` is a struct ww_stride_table. */
 void ww_stride_load(void *state, const void *settings, uint64_t key, const struct ww_fetch_load *load,
                     struct ww_fetch_requests *requests);
 

@@ -4,9 +4,9 @@
  *   core --start of a launch--> start() --\
  *   core --end of an epoch----> decide() --+--> answer: CTA limit of each SM, clock of each domain
  *
- * Core does what the answer says: it pauses and unpauses CTAs, asks for new ones only where the limit has room
- * and no CTA is paused, and changes clocks `transition` SM cycles later, in which the domain goes on as before.
- * A clock is relative to the GPU's; the voltage follows it (power/point.c). */
+ * Core carries out the decision: it pauses and unpauses CTAs, requests new ones only if the limit has room
+ * and no CTA is paused, and changes clocks `transition` SM cycles later, until which the domain keeps its
+ * clock. A clock is relative to the GPU's; the voltage follows it (power/point.c). */
 #ifndef WW_MECH_GOVERNOR_H
 #define WW_MECH_GOVERNOR_H
 

@@ -7,9 +7,9 @@
  * warp is fetched as sub-warps of `width` threads, one a cycle; each moves a stage a cycle until something
  * stops it. Core keeps the stages up to EXE, which move together, and the warps; what lies behind EXE is an
  * organisation's: a step function over struct ww_pipe_back, called once a cycle while anything is in the
- * pipeline. One instruction is written back in a cycle; data that come back from memory have the port first,
- * which is core's to say. The paper draws the priorities of the multiplexers and does not print them; those
- * assumed here stand in pipe_split.c and pipe_elastic.c. */
+ * pipeline. One instruction is written back in a cycle; data from memory have priority at the port, as core
+ * decides. The paper draws the priorities of the multiplexers and does not print them; those
+ * assumed here are in pipe_split.c and pipe_elastic.c. */
 #ifndef WW_MECH_PIPE_H
 #define WW_MECH_PIPE_H
 
@@ -129,7 +129,7 @@ void ww_pipe_plan_of(const void *settings, struct ww_pipe_plan *plan);
 /* ---- what the organisations share ---- */
 
 /* A step of the memory stages after the last one has been dealt with; held: that one stays, and all others with
- * it, while an access at MEM0 goes on. Returns whether MEM0 is free now. */
+ * it, while an access at MEM0 continues. Returns whether MEM0 is free now. */
 static inline bool ww_pipe_advance(struct ww_pipe_back *b, uint32_t stages, bool held,
                                    struct ww_subwarp *passed) {
     struct ww_subwarp *first = &b->mem[0];

@@ -23,10 +23,10 @@ struct settings {
 enum { OTHERS_AHEAD, OTHERS_NONE, OTHERS_READY, OTHERS_ALL };
 
 static const struct ww_param params[] = {
-    WW_PARAM_ENUM(
-        settings, others, "others", "ahead|none|ready|all", OTHERS_AHEAD,
-        "warps that may issue to memory in MP mode beside the owner: ready: those that were when it began; "
-        "ahead: of these, the older ones of the owner's scheduler"),
+    WW_PARAM_ENUM(settings, others, "others", "ahead|none|ready|all", OTHERS_AHEAD,
+                  "warps that may issue to memory in MP mode, other than the owner: ready: those that were "
+                  "when it began; "
+                  "ahead: of these, the older ones of the owner's scheduler"),
     WW_PARAM_U32(settings, sets, "sets", "eighth", 1, 8, 7,
                  "of the MSHRs or of the miss queue's places that are taken when the saturation flag is set"),
     WW_PARAM_U32(settings, clears, "clears", "eighth", 1, 8, 7,

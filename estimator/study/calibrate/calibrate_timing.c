@@ -283,7 +283,7 @@ static enum ww_code report(struct calibration *k, const struct ww_timing_fit *fi
     fprintf(out, "mean absolute error with each point left out: %.2f %%\n", 100 * fit->left_out);
     fprintf(out, "condition of the parameters' effects: %.1f%s\n", fit->condition,
             fit->condition > WW_TIMING_HARDLY_APART
-                ? ": warning, hardly told apart: trust what they do together, not each of them"
+                ? ": warning, hardly distinguishable: only their joint effect is determined"
                 : "");
     report_points(k, 0, k->fitted, "fitted to", before, after, out);
     if (k->points > k->fitted)

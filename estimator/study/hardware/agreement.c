@@ -13,20 +13,22 @@ static bool varies(const double *v, size_t count) {
 enum ww_code ww_agreement_of(const double *measured, const double *estimate, size_t count,
                              struct ww_agreement *out, struct ww_error *error) {
     double absolute = 0, signed_ = 0;
-    *out = (struct ww_agreement){count, NAN, NAN, NAN, NAN};
+    *out = (struct ww_agreement){count, NAN, NAN, NAN, NAN, NAN};
     if (count == 0) return WW_OK;
+    double *work = calloc(2 * count, sizeof *work);
+    if (!work) return ww_fail_nomem(error, "errors and ranks");
     for (size_t i = 0; i < count; i++) {
         double e = (estimate[i] - measured[i]) / measured[i];
-        absolute += fabs(e);
+        absolute += work[i] = fabs(e);
         signed_ += e;
     }
     out->mape = absolute / (double)count;
     out->bias = signed_ / (double)count;
-    if (count < 2 || !varies(measured, count) || !varies(estimate, count)) return WW_OK;
-    double *work = calloc(2 * count, sizeof *work);
-    if (!work) return ww_fail_nomem(error, "ranks");
-    out->pearson = gsl_stats_correlation(measured, 1, estimate, 1, count);
-    out->spearman = gsl_stats_spearman(measured, 1, estimate, 1, count, work);
+    out->median = gsl_stats_median(work, 1, count);
+    if (count > 1 && varies(measured, count) && varies(estimate, count)) {
+        out->pearson = gsl_stats_correlation(measured, 1, estimate, 1, count);
+        out->spearman = gsl_stats_spearman(measured, 1, estimate, 1, count, work);
+    }
     free(work);
     return WW_OK;
 }

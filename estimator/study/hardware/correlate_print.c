@@ -89,6 +89,7 @@ static enum ww_code print_metric(const struct ww_correlation *c, enum ww_metric 
     print_rows(c, metric, out);
     fprintf(out, "\n%zu rows counted: ", a->count);
     put_figure(out, "mean absolute error", a->mape, "%");
+    put_figure(out, ", median", a->median, "%");
     put_figure(out, ", mean error", a->bias, "%");
     put_figure(out, ", Pearson", a->pearson, "");
     put_figure(out, ", Spearman", a->spearman, "");
@@ -156,6 +157,7 @@ static enum ww_code print_json(const struct ww_correlation *c, FILE *out, struct
         ww_jsonw_str(&w, "metric", ww_metric_name((enum ww_metric)metric));
         ww_jsonw_u64(&w, "count", a->count);
         ww_jsonw_f64(&w, "mean_absolute_error", a->mape);
+        ww_jsonw_f64(&w, "median_absolute_error", a->median);
         ww_jsonw_f64(&w, "mean_error", a->bias);
         ww_jsonw_f64(&w, "pearson", a->pearson);
         ww_jsonw_f64(&w, "spearman", a->spearman);

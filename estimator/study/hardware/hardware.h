@@ -43,6 +43,7 @@ const struct ww_measured_figure *ww_measured_find(const struct ww_measured *m, c
 struct ww_agreement {
     size_t count;
     double mape;     /* mean of |estimate - measured| / measured */
+    double median;   /* of the same */
     double bias;     /* mean of (estimate - measured) / measured */
     double pearson;  /* of the values */
     double spearman; /* of their ranks; equal values share the mean of their ranks */

@@ -271,7 +271,7 @@ static enum ww_code check_redefined(const struct build *b, const char *said) {
             while (line > said && line[-1] != '\n') line--;
             return ww_fail(
                 b->error, WW_INPUT, b->source.p,
-                "defines the parameter %s anew, so that its value does not reach the code; guard it with "
+                "redefines the parameter %s, so that its value does not reach the code; guard it with "
                 "#ifndef %s (%.*s)",
                 p->key, p->key, (int)(found + strlen(mark[k]) - line), line);
         }

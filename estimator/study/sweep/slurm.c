@@ -260,7 +260,7 @@ enum ww_code ww_sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *
     if (code == WW_OK) code = finish(&s, summary, error);
     if (code != WW_OK) summary->stored = job->finished;
     if (code == WW_FAIL && expected(&s) && s.queued)
-        ww_slurm_note(&s, "%zu tasks go on; `scancel --name=%s` ends them", s.queued, s.name);
+        ww_slurm_note(&s, "%zu tasks continue; `scancel --name=%s` cancels them", s.queued, s.name);
     ww_slurm_folder_close(&s);
     return code;
 }

@@ -120,8 +120,7 @@ static enum ww_code count_shards(struct slurm *s, struct ww_error *error) {
     if (was < 1 || was > points)
         return ww_fail(error, WW_DB, path, "%llu shards of %zu points: the file is damaged; remove the folder",
                        was, points);
-    if (was != s->shards)
-        ww_slurm_note(s, "the sweep goes on with the %llu shards that it was begun with", was);
+    if (was != s->shards) ww_slurm_note(s, "the sweep continues with its original %llu shards", was);
     s->shards = (size_t)was;
     return WW_OK;
 }

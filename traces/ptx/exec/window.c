@@ -95,7 +95,8 @@ static enum ww_code round_robin(struct window *v, bool *progress) {
 static enum ww_code fail_stuck(const struct window *v) {
     char text[160];
     snprintf(text, sizeof text,
-             "no thread gets on: all %zu resident CTAs wait in loops for memory that nobody changes", v->count);
+             "no thread makes progress: all %zu resident CTAs wait in loops for memory that no thread changes",
+             v->count);
     v->run->ops->stuck(v->cta[0], text);
     return *v->run->code;
 }

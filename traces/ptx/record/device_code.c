@@ -58,6 +58,7 @@ static enum ww_code compile(struct ww_device *d, struct ww_module *m, struct ww_
     snprintf(origin, sizeof origin, "%s%s", result.origin, result.substitute ? " (substitute)" : "");
     enum ww_code code =
         ww_sx_module_new(&d->mem, result.cubin.p, result.cubin.n, m->name, origin, &m->code, error);
+    m->code_target = result.target;
     if (code == WW_OK) say_compiled(d, &result);
     ww_ptxas_result_free(&result);
     return code;

@@ -292,8 +292,11 @@ static uint32_t threads_of(const uint32_t limit[3]) {
     return most && most < 1024 ? (uint32_t)most : 1024;
 }
 
+/* Programs compare the PTX version with the architectures that they were compiled for (CUB picks its kernels
+ * so): it is that of the PTX, even if the code is of a newer architecture. */
 static void machine_info(const struct ww_module *m, const struct ww_cubin_kernel *k,
                          struct ww_kernel_info *info) {
+    uint32_t target = m->code_target ? m->code_target : m->code->cubin->arch;
     *info = (struct ww_kernel_info){.param_count = k->param_count,
                                     .param_bytes = k->param_bytes,
                                     .registers = k->registers,
@@ -301,7 +304,7 @@ static void machine_info(const struct ww_module *m, const struct ww_cubin_kernel
                                     .local_bytes = k->local_bytes,
                                     .constant_bytes = k->bank[WW_CUBIN_BANK_USER].size,
                                     .max_threads = threads_of(k->max_threads),
-                                    .ptx_target = m->code->cubin->arch,
+                                    .ptx_target = target,
                                     .ptx_version = m->code->cubin->arch};
 }
 

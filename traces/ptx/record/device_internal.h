@@ -23,6 +23,7 @@ struct ww_module {
     size_t ptx_bytes;
     struct ptx_module *ptx; /* NULL: not needed so far */
     struct sx_module *code; /* machine code, or NULL */
+    uint32_t code_target;   /* of the PTX that the machine code was made from; 0: the program brought it */
     uint64_t *global;       /* address of each global variable, by symbol id */
     uint32_t global_count;
     unsigned char *constant_bank;

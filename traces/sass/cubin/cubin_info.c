@@ -20,6 +20,7 @@ enum attribute {
     FRAME_SIZE = 0x11,
     MIN_STACK_SIZE = 0x12,
     KPARAM_INFO = 0x17,
+    KPARAM_INFO_V2 = 0x45,
     CBANK_PARAM_SIZE = 0x19,
     EXIT_INSTR_OFFSETS = 0x1c,
     CRS_STACK_SIZE = 0x1e,
@@ -85,11 +86,13 @@ static enum ww_code branches(struct ww_cubin *c, struct ww_cubin_kernel *k, cons
     return WW_OK;
 }
 
-/* One parameter: index, then ordinal and offset of two bytes each, then a word with the size from bit 18 on. */
+/* One parameter: index, then ordinal and offset of two bytes each, then a word with the size from bit 18 on,
+ * or, of kernels with more than 4 KiB of parameters, in its lower half. */
 static enum ww_code parameter(struct ww_cubin *c, struct ww_cubin_kernel *k, const struct entry *e,
                               struct ww_error *error) {
     if (e->n < 12) return bad(c, e, "12 bytes", error);
-    uint32_t ordinal = word(e, 1) & 0xffff, offset = word(e, 1) >> 16, size = word(e, 2) >> 18;
+    uint32_t ordinal = word(e, 1) & 0xffff, offset = word(e, 1) >> 16;
+    uint32_t size = e->number == KPARAM_INFO ? word(e, 2) >> 18 : word(e, 2) & 0xffff;
     if (ordinal >= PARAM_MAX) return bad(c, e, "a parameter's number below 4096", error);
     if (!k->params) k->params = ww_arena_array(c->arena, PARAM_MAX, sizeof *k->params);
     if (!k->params) return ww_fail_nomem(error, "cubin");
@@ -109,6 +112,7 @@ static enum ww_code of_kernel(struct ww_cubin *c, struct ww_cubin_kernel *k, con
                               struct ww_error *error) {
     switch (e->number) {
     case KPARAM_INFO:
+    case KPARAM_INFO_V2:
         return parameter(c, k, e, error);
     case PARAM_CBANK:
         if (e->n < 8) return bad(c, e, "8 bytes", error);

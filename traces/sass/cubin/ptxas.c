@@ -224,6 +224,7 @@ static void describe(const struct job *j, struct ww_ptxas_result *r) {
     snprintf(r->origin, sizeof r->origin, "ptxas %s -arch %s%s%s%.80s", j->tool->version, arch, registers,
              options && *options ? " " : "", options ? options : "");
     r->arch = j->arch;
+    r->target = j->header.target;
     r->substitute = j->arch != j->request->arch;
     r->lowered = is_lowered(j);
 }

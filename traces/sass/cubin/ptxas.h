@@ -32,6 +32,7 @@ struct ww_ptxas_request {
 struct ww_ptxas_result {
     struct ww_buf cubin;
     uint32_t arch;      /* that the code is of */
+    uint32_t target;    /* of the PTX: 75 of '.target sm_75' */
     bool substitute;    /* of another architecture than the wanted one */
     bool lowered;       /* .version or .target was lowered */
     bool cached;        /* taken from the cache */

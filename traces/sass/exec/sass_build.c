@@ -114,13 +114,13 @@ uint32_t ww_sx_src(struct sx_builder *b, const struct ww_sass_insn *in, enum ww_
     case SASS_K_IMM:
         return ww_sx_value(b, rows == 2 ? (uint64_t)o->imm << 32 : (uint64_t)o->imm, rows);
     case SASS_K_CONST:
-        if (o->reg != SASS_RZ || o->bank >= WW_CUBIN_BANKS || o->imm < 0 || o->imm > WW_CUBIN_BANK_MAX ||
-            rows > 4) {
+        if (o->reg != SASS_RZ || o->bank >= WW_CUBIN_BANKS || rows > 4) {
             ww_sx_problem(b, WW_UNSUPPORTED, "a constant bank of that number, or with an index, as an operand");
             return SX_ZERO;
         }
+        /* 16 bits: the disassembler shows the upper half of a bank, where large parameters lie, as negative */
         return constant_slot(b,
-                             (struct sx_constant){.bank = o->bank, .offset = (uint32_t)o->imm, .rows = rows});
+                             (struct sx_constant){.bank = o->bank, .offset = (uint16_t)o->imm, .rows = rows});
     case SASS_K_NONE:
         return SX_ZERO;
     default:

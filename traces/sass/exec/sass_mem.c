@@ -224,6 +224,7 @@ static bool constant_host(struct sx_warp *w, const struct sx_inst *i, unsigned l
     uint32_t bank = (uint32_t)i->imm >> 16, bytes = ww_sx_type_bytes(i->type);
     uint32_t offset = (uint32_t)i->imm & 0xffff;
     at += offset & 0x8000u ? offset | 0xffff0000u : offset;
+    if (at >= 0xffff8000u) at &= 0xffff; /* an offset of the bank's upper half, and no index */
     if (at % bytes == 0 && at <= r->bank_bytes[bank] && bytes <= r->bank_bytes[bank] - at) {
         w->addr[l] = at;
         *host = r->bank[bank] + at;

@@ -14,8 +14,8 @@
 enum { MV, FFT, MC, STO, SP, HG, CV, MM, TP, RD, KERNELS, FEW = MM };
 /* And a second reading of RD, whose size the paper does not state: a CTA for every 256 elements. */
 enum { RD_SHORT = KERNELS, ALL_KERNELS };
-enum variant { BASE, VTB, PIPE, CO_VTB, SMM, CO_HW, VARIANTS };
-enum machine { G480_16, G480_48, G285, SMM_STATIC, SMM_1, SMM_2, SMM_3, MACHINES };
+enum variant { BASE, VTB, PIPE, CO_VTB, HW, CO_HW, VARIANTS };
+enum machine { G480_16, G480_48, G285, SIM_STATIC, SIM_1, SIM_2, SIM_3, MACHINES };
 /* Behind the kernels' workloads come FFTs of the batch sizes other than 512 and MVs of heights other than
  * 16384, plain and with VTB_pipe. */
 enum { BATCHES = 4, HEIGHTS = 2, OF_KERNELS = ALL_KERNELS * VARIANTS };
@@ -77,10 +77,10 @@ static const struct ww_matrix_machine machines[MACHINES] = {
     [G480_16] = {"gtx480-16k", {NULL}},
     [G480_48] = {"gtx480", {NULL}},
     [G285] = {"gtx285", {NULL}},
-    [SMM_STATIC] = {"gtx285-smm", {NULL}},
-    [SMM_1] = {"gtx285-smm", {"smem=dynamic", "smem.extra=1"}},
-    [SMM_2] = {"gtx285-smm", {"smem=dynamic", "smem.extra=2"}},
-    [SMM_3] = {"gtx285-smm", {"smem=dynamic", "smem.extra=3"}},
+    [SIM_STATIC] = {"gtx285-multiplexing", {NULL}},
+    [SIM_1] = {"gtx285-multiplexing", {"smem=dynamic", "smem.extra=1"}},
+    [SIM_2] = {"gtx285-multiplexing", {"smem=dynamic", "smem.extra=2"}},
+    [SIM_3] = {"gtx285-multiplexing", {"smem=dynamic", "smem.extra=3"}},
 };
 
 /* What the replays gave, by workload (kernel x variant) and machine. */
@@ -91,7 +91,7 @@ struct measured {
 };
 
 static bool applies(size_t kernel, size_t variant) {
-    if (kernel >= FEW) return variant == BASE || variant == SMM;
+    if (kernel >= FEW) return variant == BASE || variant == HW;
     return (variant != CO_VTB && variant != CO_HW) || kernels[kernel].split;
 }
 
@@ -100,9 +100,9 @@ static bool wanted(size_t workload, size_t machine) {
     if (workload >= OF_BATCHES) return machine <= G480_48;
     if (workload >= OF_KERNELS) return machine == G480_48;
     if (!applies(kernel, variant)) return false;
-    if (variant == BASE) return kernel < FEW || machine == SMM_STATIC;
-    if (variant == SMM) return machine >= SMM_STATIC && (kernel < FEW || machine == SMM_STATIC);
-    return variant == CO_HW ? machine >= SMM_1 : machine < SMM_STATIC;
+    if (variant == BASE) return kernel < FEW || machine == SIM_STATIC;
+    if (variant == HW) return machine >= SIM_STATIC && (kernel < FEW || machine == SIM_STATIC);
+    return variant == CO_HW ? machine >= SIM_1 : machine < SIM_STATIC;
 }
 
 static enum ww_code seen(void *context, size_t workload, size_t machine, const struct ww_result *result,
@@ -117,14 +117,14 @@ static enum ww_code seen(void *context, size_t workload, size_t machine, const s
         used += result->launch[i].counter[WW_C_SMEM_USED_CYCLES];
         life += result->launch[i].counter[WW_C_CTA_CYCLES];
     }
-    if (machine != SMM_STATIC || workload >= OF_KERNELS) return WW_OK;
-    if (variant == SMM) m->use[kernel] = life ? 100 * (double)used / (double)life : 0;
+    if (machine != SIM_STATIC || workload >= OF_KERNELS) return WW_OK;
+    if (variant == HW) m->use[kernel] = life ? 100 * (double)used / (double)life : 0;
     if (variant == BASE) m->ctas[kernel] = result->launch[0].ctas_per_sm;
     return WW_OK;
 }
 
 static double speedup(const struct measured *m, size_t kernel, enum variant variant, enum machine machine) {
-    enum machine base = machine >= SMM_STATIC ? SMM_STATIC : machine;
+    enum machine base = machine >= SIM_STATIC ? SIM_STATIC : machine;
     uint64_t cycles = m->cycles[kernel * VARIANTS + variant][machine];
     return cycles ? (double)m->cycles[kernel * VARIANTS + BASE][base] / (double)cycles : NAN;
 }
@@ -175,34 +175,33 @@ static enum ww_code add_gain(struct ww_validation *v, const char *id, double our
 }
 
 static enum ww_code add_averages(struct ww_validation *v, const struct measured *m, struct ww_error *error) {
-    WW_TRY(add_gain(v, "smm-480-16-vtb", mean(m, VTB, G480_16), error));
-    WW_TRY(add_gain(v, "smm-480-16-pipe", mean(m, PIPE, G480_16), error));
-    WW_TRY(add_gain(v, "smm-480-16-co", mean(m, CO_VTB, G480_16), error));
-    WW_TRY(add_gain(v, "smm-480-16-best", mean_best(m, G480_16), error));
-    WW_TRY(add_gain(v, "smm-480-48-vtb", mean(m, VTB, G480_48), error));
-    WW_TRY(add_gain(v, "smm-480-48-pipe", mean(m, PIPE, G480_48), error));
-    WW_TRY(add_gain(v, "smm-480-48-co", mean(m, CO_VTB, G480_48), error));
-    WW_TRY(add_gain(v, "smm-480-48-best", mean_best(m, G480_48), error));
-    WW_TRY(add_gain(v, "smm-285", mean_best(m, G285), error));
-    WW_TRY(add_gain(v, "smm-hw", mean(m, SMM, SMM_3), error));
-    return add_gain(v, "smm-cohw", mean(m, CO_HW, SMM_3), error);
+    WW_TRY(add_gain(v, "multiplexing-480-16-vtb", mean(m, VTB, G480_16), error));
+    WW_TRY(add_gain(v, "multiplexing-480-16-pipe", mean(m, PIPE, G480_16), error));
+    WW_TRY(add_gain(v, "multiplexing-480-16-co", mean(m, CO_VTB, G480_16), error));
+    WW_TRY(add_gain(v, "multiplexing-480-16-best", mean_best(m, G480_16), error));
+    WW_TRY(add_gain(v, "multiplexing-480-48-vtb", mean(m, VTB, G480_48), error));
+    WW_TRY(add_gain(v, "multiplexing-480-48-pipe", mean(m, PIPE, G480_48), error));
+    WW_TRY(add_gain(v, "multiplexing-480-48-co", mean(m, CO_VTB, G480_48), error));
+    WW_TRY(add_gain(v, "multiplexing-480-48-best", mean_best(m, G480_48), error));
+    WW_TRY(add_gain(v, "multiplexing-285", mean_best(m, G285), error));
+    WW_TRY(add_gain(v, "multiplexing-hw", mean(m, HW, SIM_3), error));
+    return add_gain(v, "multiplexing-cohw", mean(m, CO_HW, SIM_3), error);
 }
 
 /* Figure 15 in the words of the target. */
 static enum ww_code add_bound(struct ww_validation *v, const struct measured *m, struct ww_error *error) {
-    const struct ww_target *t = ww_target_find(v, "smm-k");
-    double k1 = mean(m, SMM, SMM_1), k2 = mean(m, SMM, SMM_2), k3 = mean(m, SMM, SMM_3);
+    const struct ww_target *t = ww_target_find(v, "multiplexing-k");
+    double k1 = mean(m, HW, SIM_1), k2 = mean(m, HW, SIM_2), k3 = mean(m, HW, SIM_3);
     bool little = k1 < k2 && k1 < k3, alike = fabs(k3 - k2) <= 0.05 * k2, more = true, not_more = true;
-    for (int k = FFT; k <= MC; k++)
-        more &= speedup(m, (size_t)k, SMM, SMM_3) > speedup(m, (size_t)k, SMM, SMM_1);
-    not_more &= speedup(m, HG, SMM, SMM_3) <= speedup(m, HG, SMM, SMM_1) * 1.01;
-    not_more &= speedup(m, MV, SMM, SMM_3) <= speedup(m, MV, SMM, SMM_1) * 1.01;
+    for (int k = FFT; k <= MC; k++) more &= speedup(m, (size_t)k, HW, SIM_3) > speedup(m, (size_t)k, HW, SIM_1);
+    not_more &= speedup(m, HG, HW, SIM_3) <= speedup(m, HG, HW, SIM_1) * 1.01;
+    not_more &= speedup(m, MV, HW, SIM_3) <= speedup(m, MV, HW, SIM_1) * 1.01;
     char text[160];
     snprintf(text, sizeof text, "K+1 %s; K+2 and K+3 %s; FFT and MC %s and HG and MV %s",
              little ? "too little" : "enough", alike ? "alike" : "differ",
              more ? "want more" : "do not want more", not_more ? "do not" : "do");
     bool same = t && little && alike && more && not_more;
-    return ww_validate_add_text(v, "smm-k", same ? t->text : text, why_style, error);
+    return ww_validate_add_text(v, "multiplexing-k", same ? t->text : text, why_style, error);
 }
 
 static enum ww_code add_plain(struct ww_validation *v, const char *id, const char *what, double ours,
@@ -228,24 +227,24 @@ static enum ww_code add_kernel(struct ww_validation *v, const struct measured *m
         {"285-vtb", "gtx285: VTB", VTB, G285},
         {"285-pipe", "gtx285: VTB_pipe", PIPE, G285},
         {"285-co", "gtx285: CO-VTB", CO_VTB, G285},
-        {"hw-1", "gtx285-smm: HW, K+1", SMM, SMM_1},
-        {"hw-2", "gtx285-smm: HW, K+2", SMM, SMM_2},
-        {"hw-3", "gtx285-smm: HW, K+3", SMM, SMM_3},
-        {"cohw-2", "gtx285-smm: CO-HW, K+2", CO_HW, SMM_2},
-        {"cohw-3", "gtx285-smm: CO-HW, K+3", CO_HW, SMM_3},
+        {"hw-1", "gtx285-multiplexing: HW, K+1", HW, SIM_1},
+        {"hw-2", "gtx285-multiplexing: HW, K+2", HW, SIM_2},
+        {"hw-3", "gtx285-multiplexing: HW, K+3", HW, SIM_3},
+        {"cohw-2", "gtx285-multiplexing: CO-HW, K+2", CO_HW, SIM_2},
+        {"cohw-3", "gtx285-multiplexing: CO-HW, K+3", CO_HW, SIM_3},
     };
     char id[64], what[128];
-    snprintf(id, sizeof id, "smm-bar-%s-use", kernels[k].id);
-    snprintf(what, sizeof what, "gtx285-smm, %s: share of CTA lifetime in shared-memory regions",
+    snprintf(id, sizeof id, "multiplexing-bar-%s-use", kernels[k].id);
+    snprintf(what, sizeof what, "gtx285-multiplexing, %s: share of CTA lifetime in shared-memory regions",
              kernels[k].name);
     WW_TRY(add_plain(v, id, what, m->use[k], "%", error));
-    snprintf(id, sizeof id, "smm-bar-%s-bound", kernels[k].id);
+    snprintf(id, sizeof id, "multiplexing-bar-%s-bound", kernels[k].id);
     snprintf(what, sizeof what, "%s: most that a pair of CTAs gains with this share S: 1 / (S + (1 - S) / 2)",
              kernels[k].name);
     WW_TRY(add_plain(v, id, what, bound_of_pair(m->use[k]), "x", error));
     for (size_t i = 0; k < FEW && i < sizeof bar / sizeof bar[0]; i++) {
         if (!applies(k, bar[i].variant)) continue;
-        snprintf(id, sizeof id, "smm-bar-%s-%s", kernels[k].id, bar[i].id);
+        snprintf(id, sizeof id, "multiplexing-bar-%s-%s", kernels[k].id, bar[i].id);
         snprintf(what, sizeof what, "%s, %s: speed-up", bar[i].what, kernels[k].name);
         WW_TRY(add_plain(v, id, what, speedup(m, k, bar[i].variant, bar[i].machine), "x", error));
     }
@@ -265,16 +264,16 @@ static enum ww_code add_mv(struct ww_validation *v, const struct measured *m, st
     char id[64], what[128];
     for (size_t i = 0; i <= HEIGHTS; i++) {
         double base = (double)m->cycles[height[i].base][G480_48];
-        snprintf(id, sizeof id, "smm-fig12-%s-16-pipe", height[i].rows);
+        snprintf(id, sizeof id, "multiplexing-fig12-%s-16-pipe", height[i].rows);
         snprintf(what, sizeof what,
                  "MV of %s rows: VTB_pipe with 16 KiB over the original with 48 KiB (similar)", height[i].rows);
         WW_TRY(add_plain(v, id, what, base / (double)m->cycles[height[i].pipe][G480_16], "x", error));
-        snprintf(id, sizeof id, "smm-fig12-%s-48-pipe", height[i].rows);
+        snprintf(id, sizeof id, "multiplexing-fig12-%s-48-pipe", height[i].rows);
         snprintf(what, sizeof what,
                  "MV of %s rows: VTB_pipe with 48 KiB over the original (1.52 over the library)",
                  height[i].rows);
         WW_TRY(add_plain(v, id, what, base / (double)m->cycles[height[i].pipe][G480_48], "x", error));
-        snprintf(id, sizeof id, "smm-fig12-%s-48-base", height[i].rows);
+        snprintf(id, sizeof id, "multiplexing-fig12-%s-48-base", height[i].rows);
         snprintf(what, sizeof what, "MV of %s rows: the original with 48 KiB over that with 16 KiB",
                  height[i].rows);
         WW_TRY(add_plain(v, id, what, (double)m->cycles[height[i].base][G480_16] / base, "x", error));
@@ -294,24 +293,24 @@ static enum ww_code add_fft(struct ww_validation *v, const struct measured *m, s
         base += throughput(m, OF_KERNELS + 2 * i, batch[i]);
         pipe += throughput(m, OF_KERNELS + 2 * i + 1, batch[i]);
     }
-    WW_TRY(ww_validate_add_number(v, "smm-fft-48-base", base / (BATCHES + 1), WW_VALIDATE_RELATIVE, 1 / 3.0, "",
-                                  error));
-    return ww_validate_add_number(v, "smm-fft-48-pipe", pipe / (BATCHES + 1), WW_VALIDATE_RELATIVE, 1 / 3.0, "",
-                                  error);
+    WW_TRY(ww_validate_add_number(v, "multiplexing-fft-48-base", base / (BATCHES + 1), WW_VALIDATE_RELATIVE,
+                                  1 / 3.0, "", error));
+    return ww_validate_add_number(v, "multiplexing-fft-48-pipe", pipe / (BATCHES + 1), WW_VALIDATE_RELATIVE,
+                                  1 / 3.0, "", error);
 }
 
 static enum ww_code add_all(struct ww_validation *v, const struct measured *m, struct ww_error *error) {
     double sum = 0, other = log(m->use[RD_SHORT]) - log(m->use[RD]);
     char id[32];
     for (size_t k = 0; k < KERNELS; k++) {
-        snprintf(id, sizeof id, "smm-occ-%s", kernels[k].id);
+        snprintf(id, sizeof id, "multiplexing-occ-%s", kernels[k].id);
         WW_TRY(ww_validate_add_number(v, id, m->ctas[k], WW_VALIDATE_ABSOLUTE, 0, "", error));
         sum += log(m->use[k]);
     }
-    WW_TRY(ww_validate_add_number(v, "smm-use", exp(sum / KERNELS), WW_VALIDATE_RELATIVE, 1 / 3.0, why_style,
-                                  error));
-    WW_TRY(add_plain(v, "smm-use-short", "the same with RD of 256 elements a CTA", exp((sum + other) / KERNELS),
-                     "%", error));
+    WW_TRY(ww_validate_add_number(v, "multiplexing-use", exp(sum / KERNELS), WW_VALIDATE_RELATIVE, 1 / 3.0,
+                                  why_style, error));
+    WW_TRY(add_plain(v, "multiplexing-use-short", "the same with RD of 256 elements a CTA",
+                     exp((sum + other) / KERNELS), "%", error));
     WW_TRY(add_averages(v, m, error));
     WW_TRY(add_bound(v, m, error));
     WW_TRY(add_fft(v, m, error));
@@ -328,7 +327,7 @@ static const char *by_hand(size_t k, size_t variant) {
 }
 
 static void fill_one(struct ww_matrix_workload *w, struct ww_transform_options *t, size_t k, size_t variant) {
-    static const char *const kind[VARIANTS] = {NULL, "vtb", "vtb_pipe", "co_vtb", "smm", "co_hw"};
+    static const char *const kind[VARIANTS] = {NULL, "vtb", "vtb_pipe", "co_vtb", "hw", "co_hw"};
     const char *hand = by_hand(k, variant);
     size_t p = 0;
     /* As many registers as a GTX 480's instructions can name; as let the paper's five CTAs of CV fit (7.1), and
