@@ -242,9 +242,12 @@ static void unsupported_instructions_are_quoted(void **state) {
 
 static void a_cluster_has_a_cta_in_each_dimension(void **state) {
     (void)state;
-    bad(HEAD ".entry k() .reqnctapercluster 0,1,1 { ret; }\n", WW_INPUT, "t.ptx", "expected at least 1 CTA");
-    bad(HEAD ".entry k() .reqnctapercluster 2,0 { ret; }\n", WW_INPUT, "t.ptx", "2,0,1: expected at least 1");
-    bad(HEAD ".entry k() .reqnctapercluster 2,1,0 { ret; }\n", WW_INPUT, "t.ptx", "2,1,0: expected at least 1");
+    bad(HEAD ".entry k() .reqnctapercluster 0,1,1 { ret; }\n", WW_INPUT, "t.ptx:4:12",
+        "expected at least 1 CTA");
+    bad(HEAD ".entry k() .reqnctapercluster 2,0 { ret; }\n", WW_INPUT, "t.ptx:4:12",
+        "2,0,1: expected at least 1");
+    bad(HEAD ".entry k() .reqnctapercluster 2,1,0 { ret; }\n", WW_INPUT, "t.ptx:4:12",
+        "2,1,0: expected at least 1");
 }
 
 static void operands_that_do_not_fit_are_refused(void **state) {

@@ -305,6 +305,10 @@ static void bad_pairs_end_in_an_error(void **state) {
         KERNEL(ALLOC("32") "mov.b16 %h0,2; @%p0 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
                            "cluster.multicast::cluster.b64 [%r3],%h0;"),
         1, "tcgen05.commit to CTAs 0x2 of a cluster of 1");
+    tc_refused(
+        KERNEL(ALLOC("32") "mov.b16 %h0,0; @%p0 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
+                           "cluster.multicast::cluster.b64 [%r3],%h0;"),
+        1, "tcgen05.commit to CTAs 0x0 of a cluster of 1");
 }
 
 /* ---- loads ---- */
