@@ -18,9 +18,7 @@
  * - Requests of a slice pass one that waits for an MSHR or for room at the DRAM.
  * - l2.mshr_merge, the queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under
  *   way are left out.
- * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking.
- *
- * Not supported: l2.prefetch=sequential, which looks at queues. */
+ * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking.. */
 #ifndef WW_CORE_FAST_H
 #define WW_CORE_FAST_H
 
@@ -120,7 +118,7 @@ struct ww_fast {
     uint64_t translated, l2_tlb_free; /* latest `ready` of them; next look-up of the L2 TLB */
 };
 
-/* Takes its memory from the arena. Errors: WW_UNSUPPORTED (the GPU has what is not supported), WW_NOMEM. */
+/* Takes its memory from the arena. Errors: WW_NOMEM. */
 enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct ww_tlb *tlb,
                          struct ww_arena *arena, struct ww_fast **out, struct ww_error *error);
 /* As ww_memsys_send, for a request to the place; what it leads to is reserved. */
@@ -146,6 +144,8 @@ void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t c
  * `far`, from the other partition. Returns when the slice has served it. */
 uint64_t ww_fast_serve(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, bool far,
                        uint64_t cycle);
+/* What the prefetcher looks at: places that are taken of the channel's reads and of the slice's MSHRs. */
+extern const struct ww_l2_prefetch_ops ww_fast_prefetch;
 /* A page walk's read; returns the cycle at which the data are there. *from_dram: some of them came from there.
  */
 uint64_t ww_fast_walk_read(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint64_t cycle,

@@ -69,6 +69,11 @@ static inline uint64_t ww_places_free(struct ww_places *p, uint32_t count, uint6
     return begin > cycle ? begin : cycle;
 }
 
+/* Places that are taken at a cycle. */
+static inline uint32_t ww_places_used(struct ww_places *p, uint64_t cycle) {
+    return ww_window_of(p->window, WW_PLACES_WINDOWS, cycle >> WW_PLACES_SHIFT)->used;
+}
+
 /* Takes places from one cycle to another. */
 static inline void ww_places_take(struct ww_places *p, uint32_t count, uint64_t from, uint64_t until) {
     const uint64_t half = 1u << (WW_PLACES_SHIFT - 1);

@@ -1,8 +1,9 @@
 /* An L2 slice of fast replay: look-ups in order, MSHRs as places, fills at the time that DRAM gives. */
 #include "fast.h"
+#include "l2_prefetch.h"
 
-/* A line's `miss` is the time of its last fill, the low half of an L2 cycle; `prefetched` tells that this comes
- * from DRAM. A fill is never so far ahead, so that what lies farther is of the past. */
+/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never so far ahead, so
+ * that what lies farther is of the past. */
 #define FILL_AHEAD (1u << 20)
 
 /* Cycles from `cycle` until the line's last fill; 0: it has passed. */
@@ -54,6 +55,27 @@ static uint64_t claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_par
     return cycle;
 }
 
+/* Asks DRAM for sectors of a line, which has room for them at `cycle`; returns when they are at the slice. */
+static uint64_t read_dram(struct ww_fast *f, struct ww_l2_slice *s, uint64_t number, uint8_t sectors,
+                          uint64_t cycle) {
+    uint64_t issued, ready = ww_fast_dram(f, s->index, number, sectors, WW_DRAM_READ, cycle, &issued);
+    ww_places_take(&f->channel[s->channel].room[WW_DRAM_READ], ww_bits8(sectors) * f->l2->bursts_per_sector,
+                   cycle, issued);
+    return ready;
+}
+
+/* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */
+static uint64_t fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
+                     bool from_dram, uint64_t cycle, uint64_t ready) {
+    struct ww_fast_slice *own = &f->slice[s->index];
+    ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][ww_bits8(sectors)]);
+    ww_places_take(&own->mshrs, ww_bits8(sectors), cycle, ready);
+    line->valid |= sectors;
+    line->from_dram = from_dram ? sectors : 0;
+    if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
+    return ready;
+}
+
 static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const struct ww_l2_packet *p,
                           uint64_t number, uint8_t sectors, uint64_t cycle, uint8_t *level);
 
@@ -65,13 +87,12 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     struct ww_fast_slice *own = &f->slice[s->index];
     struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_READ];
     bool copy = part->number & l2->copy_bit;
-    uint64_t cycle = ww_places_free(&own->mshrs, ww_bits8(need), *begin), ready, issued;
+    uint64_t cycle = ww_places_free(&own->mshrs, ww_bits8(need), *begin), ready;
     if (!copy) cycle = ww_places_free(room, 1, cycle);
     if (part->index == WW_NONE) cycle = claim(f, s, part, cycle);
     *begin = cycle;
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t more = l2->blocks && !copy ? l2->fetch_of[need] & (uint8_t) ~(line->valid | need) : 0;
-    uint32_t sectors = ww_bits8(need | more);
     *level = WW_LEVEL_DRAM;
     if (copy) {
         ww_l2_count(s, WW_C_L2_FAR, ww_bits8(need));
@@ -85,15 +106,9 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         ww_l2_count(s, WW_C_L2_SECTOR_MISS, ww_bits8(need));
         ww_l2_count_inst(s, p, WW_I_L2_MISS, ww_bits8(need));
         if (more) ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(more));
-        ready = ww_fast_dram(f, s->index, part->number, need | more, WW_DRAM_READ, cycle, &issued);
-        ww_places_take(room, sectors * l2->bursts_per_sector, cycle, issued);
+        ready = read_dram(f, s, part->number, need | more, cycle);
     }
-    ready = ww_calendar_take(&own->fill, ready, l2->time_of[0][sectors]);
-    ww_places_take(&own->mshrs, sectors, cycle, ready);
-    line->valid |= need | more;
-    line->prefetched = *level == WW_LEVEL_DRAM ? need | more : 0;
-    if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
-    return ready;
+    return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, cycle, ready);
 }
 
 /* Looks the part up at *begin, at which the tags are the request's, or later if it must wait. */
@@ -104,12 +119,13 @@ static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         struct ww_l2_line *line = &s->tags.line[part->index];
         have = line->valid & part->want;
         ww_l2_tags_touch(&s->tags, part->set, part->index);
+        if (line->prefetched & have) ww_l2_prefetch_used(s, p, part, *begin);
         uint64_t ahead = have ? fill_ahead(line, *begin) : 0;
         if (ahead) {
             ww_l2_count(s, WW_C_L2_SECTOR_MERGED, ww_bits8(have));
             ww_l2_count_inst(s, p, WW_I_L2_MERGED, ww_bits8(have));
             add(r, MERGED, granules_of(s->l2, part, have), *begin + ahead,
-                line->prefetched & have ? WW_LEVEL_DRAM : WW_LEVEL_L2);
+                line->from_dram & have ? WW_LEVEL_DRAM : WW_LEVEL_L2);
         } else if (have) {
             ww_l2_count(s, WW_C_L2_SECTOR_HIT, ww_bits8(have));
             add(r, HIT, granules_of(s->l2, part, have), *begin, WW_LEVEL_L2);
@@ -118,6 +134,7 @@ static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     need = part->want & (uint8_t)~have;
     if (need) {
         uint64_t at = fetch(f, s, p, part, need, begin, &level);
+        if (s->l2->prefetch.window && p->sm != WW_L2_WALKER) ww_l2_prefetch_miss(s, p, part, need, *begin);
         add(r, MISSED, granules_of(s->l2, part, need), at, level);
     }
     if (p->kind == WW_MEM_ATOMIC) {
@@ -162,6 +179,26 @@ static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const str
     }
     return end + 1;
 }
+
+/* ---- prefetch: the queues that it looks at are the places that are taken --------------------- */
+
+static bool idle(struct ww_l2_slice *s, uint64_t cycle) {
+    const struct ww_l2 *l2 = s->l2;
+    struct ww_places *room = &l2->prefetch.fast->channel[s->channel].room[WW_DRAM_READ];
+    uint32_t waiting = ww_places_used(room, cycle);
+    return waiting <= l2->prefetch.queue && waiting < room->limit;
+}
+
+static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
+    return ww_places_used(&s->l2->prefetch.fast->slice[s->index].mshrs, cycle);
+}
+
+static void read_ahead(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
+    struct ww_fast *f = s->l2->prefetch.fast;
+    fill(f, s, &s->tags.line[part->index], need, true, cycle, read_dram(f, s, part->number, need, cycle));
+}
+
+const struct ww_l2_prefetch_ops ww_fast_prefetch = {.idle = idle, .mshrs_used = mshrs_used, .read = read_ahead};
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -281,16 +318,9 @@ static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct 
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t need = part->want & (uint8_t)~line->valid;
     if (need) {
-        uint64_t issued;
         cycle = ww_places_free(room, 1, ww_places_free(&own->mshrs, ww_bits8(need), cycle));
         ww_l2_count(s, WW_C_L2_WRITE_FETCH, ww_bits8(need));
-        uint64_t ready = ww_fast_dram(f, s->index, part->number, need, WW_DRAM_READ, cycle, &issued);
-        ww_places_take(room, ww_bits8(need) * s->l2->bursts_per_sector, cycle, issued);
-        ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][ww_bits8(need)]);
-        ww_places_take(&own->mshrs, ww_bits8(need), cycle, ready);
-        line->valid |= need;
-        line->prefetched = need;
-        if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
+        fill(f, s, line, need, true, cycle, read_dram(f, s, part->number, need, cycle));
     }
     ww_l2_count(s, WW_C_L2_WRITE_THROUGH, ww_bits8(part->want));
     return write_dram(f, s, part->number, part->want, cycle);
