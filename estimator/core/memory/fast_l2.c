@@ -33,10 +33,8 @@ static inline uint8_t granules_of(const struct ww_l2 *l2, const struct ww_l2_par
 /* Writes sectors of a line to DRAM, when its queue has room; returns that cycle. */
 static uint64_t write_dram(struct ww_fast *f, struct ww_l2_slice *s, uint64_t number, uint8_t sectors,
                            uint64_t cycle) {
-    struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_WRITE];
-    uint64_t issued, at = ww_places_free(room, 1, cycle);
-    ww_fast_dram(f, s->index, number, sectors, WW_DRAM_WRITE, at, &issued);
-    ww_places_take(room, ww_bits8(sectors) * f->l2->bursts_per_sector, at, issued);
+    uint64_t at = ww_places_free(&f->channel[s->channel].room[WW_DRAM_WRITE], 1, cycle);
+    ww_fast_dram_write(f, s->index, number, sectors, at);
     return at;
 }
 
@@ -53,15 +51,6 @@ static uint64_t claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_par
     part->index = victim;
     ww_l2_tags_touch(&s->tags, part->set, victim);
     return cycle;
-}
-
-/* Asks DRAM for sectors of a line, which has room for them at `cycle`; returns when they are at the slice. */
-static uint64_t read_dram(struct ww_fast *f, struct ww_l2_slice *s, uint64_t number, uint8_t sectors,
-                          uint64_t cycle) {
-    uint64_t issued, ready = ww_fast_dram(f, s->index, number, sectors, WW_DRAM_READ, cycle, &issued);
-    ww_places_take(&f->channel[s->channel].room[WW_DRAM_READ], ww_bits8(sectors) * f->l2->bursts_per_sector,
-                   cycle, issued);
-    return ready;
 }
 
 /* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */
@@ -106,7 +95,7 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         ww_l2_count(s, WW_C_L2_SECTOR_MISS, ww_bits8(need));
         ww_l2_count_inst(s, p, WW_I_L2_MISS, ww_bits8(need));
         if (more) ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(more));
-        ready = read_dram(f, s, part->number, need | more, cycle);
+        ready = ww_fast_dram_read(f, s->index, part->number, need | more, cycle);
     }
     return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, cycle, ready);
 }
@@ -195,7 +184,8 @@ static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
 
 static void read_ahead(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
     struct ww_fast *f = s->l2->prefetch.fast;
-    fill(f, s, &s->tags.line[part->index], need, true, cycle, read_dram(f, s, part->number, need, cycle));
+    uint64_t ready = ww_fast_dram_read(f, s->index, part->number, need, cycle);
+    fill(f, s, &s->tags.line[part->index], need, true, cycle, ready);
 }
 
 const struct ww_l2_prefetch_ops ww_fast_prefetch = {.idle = idle, .mshrs_used = mshrs_used, .read = read_ahead};
@@ -320,7 +310,7 @@ static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct 
     if (need) {
         cycle = ww_places_free(room, 1, ww_places_free(&own->mshrs, ww_bits8(need), cycle));
         ww_l2_count(s, WW_C_L2_WRITE_FETCH, ww_bits8(need));
-        fill(f, s, line, need, true, cycle, read_dram(f, s, part->number, need, cycle));
+        fill(f, s, line, need, true, cycle, ww_fast_dram_read(f, s->index, part->number, need, cycle));
     }
     ww_l2_count(s, WW_C_L2_WRITE_THROUGH, ww_bits8(part->want));
     return write_dram(f, s, part->number, part->want, cycle);
