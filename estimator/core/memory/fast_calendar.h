@@ -63,6 +63,16 @@ static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, u
     return begin > cycle ? begin : cycle;
 }
 
+/* Takes what is free between two cycles. */
+static inline void ww_calendar_hold(struct ww_calendar *c, uint64_t from, uint64_t until) {
+    uint64_t n = from >> WW_CALENDAR_SHIFT, last = until >> WW_CALENDAR_SHIFT;
+    if (last > n + WW_CALENDAR_WINDOWS / 2) last = n + WW_CALENDAR_WINDOWS / 2;
+    for (; n < last; n++) ww_window_of(c->window, WW_CALENDAR_WINDOWS, n)->used = WW_CALENDAR_FULL;
+    struct ww_window *w = ww_window_of(c->window, WW_CALENDAR_WINDOWS, last);
+    uint32_t part = (uint32_t)(until & ((1u << WW_CALENDAR_SHIFT) - 1)) << WW_CALENDAR_UNIT;
+    if (w->used < part) w->used = part;
+}
+
 #define WW_PLACES_WINDOWS 256u
 #define WW_PLACES_SHIFT 6 /* log2 of a window's cycles */
 

@@ -61,6 +61,7 @@ static uint64_t fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line
     ww_places_take(&own->mshrs, ww_bits8(sectors), cycle, ready);
     line->valid |= sectors;
     line->from_dram = from_dram ? sectors : 0;
+    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1)) line->written[__builtin_ctz(m)] = 1;
     if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
     return ready;
 }
@@ -100,6 +101,16 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, cycle, ready);
 }
 
+/* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector that is
+ * not valid, it counts here of one that is: the requests that wait for its fill. */
+static bool join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors) {
+    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
+        if (line->written[__builtin_ctz(m)] >= l2->merge) return false;
+    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
+        if (line->written[__builtin_ctz(m)] < UINT8_MAX) line->written[__builtin_ctz(m)]++;
+    return true;
+}
+
 /* Looks the part up at *begin, at which the tags are the request's, or later if it must wait. */
 static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_l2_packet *p,
                       struct ww_l2_part *part, uint64_t *begin, struct found *r) {
@@ -110,6 +121,10 @@ static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         ww_l2_tags_touch(&s->tags, part->set, part->index);
         if (line->prefetched & have) ww_l2_prefetch_used(s, p, part, *begin);
         uint64_t ahead = have ? fill_ahead(line, *begin) : 0;
+        if (ahead && !join_fill(s->l2, line, have)) { /* waits at the slice until it is a hit */
+            *begin += ahead;
+            ahead = 0;
+        }
         if (ahead) {
             ww_l2_count(s, WW_C_L2_SECTOR_MERGED, ww_bits8(have));
             ww_l2_count_inst(s, p, WW_I_L2_MERGED, ww_bits8(have));
@@ -290,8 +305,10 @@ static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struc
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t hits = hits_of(s, &part, begin), units = l2->time_of[0][hits];
         if (hits) units = most(units, update_units(l2, p));
-        begin = ww_calendar_take(&own->tags, begin, units);
+        uint64_t served = ww_calendar_take(&own->tags, begin, units);
+        begin = served;
         read_part(f, s, p, &part, &begin, &r);
+        if (begin > served) ww_calendar_hold(&own->tags, served, begin); /* those behind it wait, too */
     }
     if (p->kind == WW_MEM_ATOMIC) update(f, s, p, &r, begin);
     note_wait(own, p, &r, begin);
@@ -347,8 +364,10 @@ static uint64_t serve_write(struct ww_fast *f, struct ww_l2_slice *s, const stru
         if (!granules) continue;
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t sectors = ww_bits8(part.want);
-        begin = ww_calendar_take(&f->slice[s->index].tags, begin, l2->time_of[1][sectors]);
-        begin = write_part(f, s, p, &part, begin);
+        struct ww_calendar *tags = &f->slice[s->index].tags;
+        uint64_t served = ww_calendar_take(tags, begin, l2->time_of[1][sectors]);
+        begin = write_part(f, s, p, &part, served);
+        if (begin > served) ww_calendar_hold(tags, served, begin);
         if (l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
         ww_l2_count(s, WW_C_L2_SECTOR_WRITE, sectors);
     }
