@@ -115,13 +115,13 @@ static void make_launches(struct population *p, size_t count, uint64_t step) {
     make(p, launch, count);
 }
 
-static enum ww_code measure(void *context, const struct ww_frame *frame, size_t unit, bool longer,
+static enum ww_code measure(void *context, const struct ww_frame *frame, size_t unit, enum ww_measure_way way,
                             struct ww_measure *out, struct ww_error *e) {
     struct population *p = context;
     (void)e;
     *out = (struct ww_measure){
         .there = true, .instructions = frame->unit[unit].size, .replayed = frame->unit[unit].cost};
-    for (int k = 0; k < WW_MEASURES; k++) out->y[k] = p->y[unit] * (longer ? p->longer : 1);
+    for (int k = 0; k < WW_MEASURES; k++) out->y[k] = p->y[unit] * (way == WW_WAY_LONGER ? p->longer : 1);
     if (frame->unit[unit].kind == WW_UNIT_WINDOW) {
         struct ww_rng r;
         ww_rng_seed(&r, unit);

@@ -1,7 +1,7 @@
 /* spans.h: fast replay goes SM by SM through spans of time.
  *
  * With fast replay (core/memory/fast.h) an SM knows when its answers come as soon as it has asked, and what the
- * others do reaches it through reservations only. So one SM goes through 512 cycles, sending and hearing by
+ * others do reaches it through reservations only. So one SM goes through 128 cycles, sending and hearing by
  * itself, then the next one does: its state stays in the host's caches, and there are no events. Calendars take
  * reservations in any order of time; what depends on the order of requests (tags, MSHRs, who is served first)
  * is off by the length of a span at most. */
