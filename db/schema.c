@@ -25,5 +25,6 @@ const struct ww_db_step ww_db_steps[] = {
     {ww_db_compared_sql},   /* 18 */
     {ww_db_copies_sql},     /* 19 */
     {ww_db_sizes_sql},      /* 20 */
+    {ww_db_variate_sql},    /* 21 */
 };
 const int ww_db_step_count = sizeof ww_db_steps / sizeof *ww_db_steps;

@@ -42,6 +42,7 @@ extern const char *const ww_db_concurrent_sql[]; /* schema_concurrent.c */
 extern const char *const ww_db_compared_sql[];   /* schema_compared.c */
 extern const char *const ww_db_copies_sql[];     /* schema_copies.c */
 extern const char *const ww_db_sizes_sql[];      /* schema_sizes.c */
+extern const char *const ww_db_variate_sql[];    /* schema_variate.c */
 
 /* Sectors for each warp instruction that asks for some, of rows p of pc; and how few would do. */
 #define WW_DB_PER_REQUEST                                                                                      \

@@ -210,6 +210,10 @@ struct ww_sampling {
     double warming_seconds;          /* of the host */
     double bias_cycles, bias_energy; /* of how units begin, relative; corrected if none is a window */
     uint64_t pairs;                  /* of units that this was measured on */
+    const char *estimator;           /* of the totals */
+    uint64_t fast_units, fast_instructions; /* measured by fast replay, too; 0: not tried */
+    double fast_cost;                       /* of a unit, part of full replay's */
+    double correlation, pays_from; /* of fast and full replay in the pilot; from which one on fast replay pays */
     struct ww_sample_row *row;       /* units that were measured, in order */
     size_t row_count;
     struct ww_interval time_s, power_w, ipc, edp; /* derived figures; edp: energy times delay, J s */
