@@ -13,7 +13,7 @@ enum { PAIRS = 4 };  /* units that are measured with a longer way before them, t
 #define WORTH 0.7    /* part of all instructions from which everything is replayed instead */
 #define MARGIN 0.85  /* of the target, that the second stage aims at: the rest is for the correction of bias */
 enum { STEPS = 60 }; /* bisections of the sample's size */
-#define FAST_LEAST 0.4 /* of full replay's time, that fast replay takes where it gains most */
+#define FAST_LEAST 0.6 /* of full replay's time, that fast replay takes where it gains most */
 #define SURE 0.9       /* that the correlation is at least what is reckoned with */
 
 static const char *const reasons[WW_SAMPLE_REASONS] = {
