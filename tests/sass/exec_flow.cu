@@ -110,6 +110,7 @@ KERNEL masks(int *o, int n) {
         for (int i = 0; i < (v & 3); i++) v += i * n;
         __syncwarp(members);
         v += __shfl_sync(members, v, __ffs(members) - 1);
+        for (int s = 16; s; s >>= 1) v += __shfl_down_sync(members, v, s); /* of lanes that are not there, too */
     }
     o[t] = v;
 }

@@ -188,6 +188,18 @@ static void shuffles_exchange_in_every_mode(void **state) {
     }
 }
 
+static void lanes_that_do_not_shuffle_give_zero(void **state) {
+    (void)state;
+    uint32_t out[8] = {0};
+    run(KERNEL(
+            "", "",
+            "add.u32 %r1,%r0,100; setp.gt.u32 %p1,%r0,7; @%p1 ret; shfl.sync.down.b32 %r2|%p2,%r1,4,0x1f,0xff; "
+            "selp.u32 %r3,1000,0,%p2; add.u32 %r2,%r2,%r3; "
+            "mul.wide.u32 %rd2,%r0,4; add.u64 %rd2,%rd0,%rd2; st.global.u32 [%rd2],%r2; ret;"),
+        32, out, 8);
+    for (uint32_t t = 0; t < 8; t++) assert_int_equal(out[t], t < 4 ? 1104 + t : 1000);
+}
+
 static void votes_matches_and_reductions_see_the_warp(void **state) {
     (void)state;
     uint32_t out[128];
@@ -373,6 +385,7 @@ int main(void) {
         cmocka_unit_test(float_atomics_add),
         cmocka_unit_test(atomics_in_shared_memory_count_a_histogram),
         cmocka_unit_test(shuffles_exchange_in_every_mode),
+        cmocka_unit_test(lanes_that_do_not_shuffle_give_zero),
         cmocka_unit_test(votes_matches_and_reductions_see_the_warp),
         cmocka_unit_test(asynchronous_copies_fill_shared_memory),
         cmocka_unit_test(an_mbarrier_phase_ends_with_the_last_arrival),

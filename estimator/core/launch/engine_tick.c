@@ -154,11 +154,27 @@ static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint3
     }
 }
 
+/* The host loads what the SMs of the group are about to hear of: first their MSHRs, then lines and requests. */
+static inline void prefetch_replies(const struct ww_core *core, uint64_t posted, uint32_t first,
+                                    uint64_t cycle) {
+    for (uint64_t left = posted; left; left &= left - 1) {
+        const struct ww_sm *sm = &core->sm[first + (uint32_t)__builtin_ctzll(left)];
+        const struct ww_outbox *box = &core->outbox[2 * sm->id + (cycle & 1)];
+        for (uint32_t i = 0; i < box->count; i++) ww_l1_prefetch_entry(sm, &box->reply[i]);
+    }
+    for (uint64_t left = posted; left; left &= left - 1) {
+        const struct ww_sm *sm = &core->sm[first + (uint32_t)__builtin_ctzll(left)];
+        const struct ww_outbox *box = &core->outbox[2 * sm->id + (cycle & 1)];
+        for (uint32_t i = 0; i < box->count; i++) ww_l1_prefetch_line(sm, &box->reply[i]);
+    }
+}
+
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     struct ww_group_summary *summary = &core->summary[index];
     uint32_t first = index << core->group_shift;
     uint64_t posted = core->posted[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | posted;
+    if (posted) prefetch_replies(core, posted, first, cycle);
     for (; due; due &= due - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(due), id = first + bit;
         if (posted >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
@@ -293,6 +309,8 @@ void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, u
     struct ww_core *core = owner;
     struct ww_outbox *box = outbox_to(core, sm, now_ps);
     ww_core_post(core, box, reply);
+    __builtin_prefetch(&core->sm[sm].l1, 1);
+    __builtin_prefetch(&core->sm[sm].l1.entry, 1);
 }
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {

@@ -56,6 +56,7 @@ void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *r
     }
     if (l2->coalesce > 1 && ww_l2_coalesce(s, request, local, granules)) return;
     push(s, WW_L2_NEAR, request, local, granules, arrived + l2->latency);
+    ww_l2_tags_prefetch(&s->tags, local >> l2->line_shift);
     if (l2->coalesce > 1) ww_l2_coalesce_last(s);
 }
 
@@ -70,6 +71,7 @@ void ww_l2_add_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill fill
     if (f->count) /* a clock that changed meanwhile must not reorder fills */
         fill.ready = max64(fill.ready, f->fill[(f->head + f->count - 1) & f->mask].ready);
     f->fill[(f->head + f->count) & f->mask] = fill;
+    __builtin_prefetch(&s->miss[fill.miss], 1);
     if (f->count++ == 0)
         ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, max64(fill.ready, s->fill_free)));
 }
@@ -168,6 +170,15 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     return true;
 }
 
+/* The host loads what fills to come will use: records of misses are there since their fills were queued. */
+static inline void prefetch_fill(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
+    const struct ww_l2_fill *f = &fills->fill[(fills->head + 1) & fills->mask];
+    if (fills->count < 2) return;
+    const struct ww_l2_miss *miss = &s->miss[f->miss];
+    __builtin_prefetch(&s->tags.line[miss->line], 1);
+    if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
+}
+
 /* Serves the fills of one side whose time has come; true if there was one. */
 static bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
     struct ww_l2_fills *fills = &s->fills[side];
@@ -175,6 +186,7 @@ static bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
     while (fills->count) {
         struct ww_l2_fill *f = &fills->fill[fills->head];
         if (f->ready > cycle || s->fill_free > cycle) break;
+        prefetch_fill(s, fills);
         s->fill_waits[side] = !serve_fill(s, side, f, cycle);
         if (s->fill_waits[side]) break;
         fills->head = (fills->head + 1) & fills->mask;

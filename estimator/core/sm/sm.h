@@ -30,6 +30,7 @@
 #include "../time/launch_time.h"
 #include "fetch.h"
 #include "l1.h"
+#include "l1_tag.h"
 #include "mbar.h"
 #include "segments.h"
 #include "probe.h"
@@ -531,6 +532,17 @@ static inline bool ww_l1_saturated(const struct ww_sm *sm) {
     bool on = sm->saturated;
     return sm->l1.used >= core->l1_shape.mshr_high[on] || sm->misses.count >= core->queue_high[on] ||
            (sm->tex.shape && sm->tex.used >= core->tex_shape.mshr_high[on]) || sm->const_fills.saturated_until;
+}
+
+/* The host loads the MSHR that a reply names, and then its line and the first request that waits for it. */
+static inline void ww_l1_prefetch_entry(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+    if ((reply->tag & WW_TAG_KIND) == WW_TAG_MSHR) __builtin_prefetch(&sm->l1.entry[reply->tag], 1);
+}
+static inline void ww_l1_prefetch_line(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+    if ((reply->tag & WW_TAG_KIND) != WW_TAG_MSHR) return;
+    const struct ww_mshr *e = &sm->l1.entry[reply->tag];
+    __builtin_prefetch(&sm->l1.tags.line[e->line], 1);
+    if (e->target != WW_NONE) __builtin_prefetch(&sm->core->pool.target[e->target], 1);
 }
 
 /* ---- const.c ---- */

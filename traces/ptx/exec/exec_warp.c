@@ -26,13 +26,16 @@ static unsigned source_lane(uint8_t mode, unsigned lane, uint32_t b, uint32_t c,
     return *valid ? (unsigned)j & 31u : lane;
 }
 
+/* A lane that does not take part gives 0. PTX leaves its value undefined; programs that pass on GPUs add it up
+ * (reduce7 of CUDA's samples, which sums 8 values by shuffles over 32 lanes). */
 static void shfl(EX_ARGS) {
     const uint32_t *a = ex_src(w, i->a), *b = ex_src(w, i->b), *c = ex_src(w, i->c);
     uint32_t *d = ex_dst(w, i->d), valid_mask = 0, v[EX_LANES];
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         bool valid;
-        v[l] = a[source_lane(i->sub, l, b[l], c[l], &valid)];
+        unsigned from = source_lane(i->sub, l, b[l], c[l], &valid);
+        v[l] = mask >> from & 1 ? a[from] : 0;
         valid_mask |= (uint32_t)valid << l;
     }
     for (uint32_t m = mask; m; m &= m - 1) d[__builtin_ctz(m)] = v[__builtin_ctz(m)];

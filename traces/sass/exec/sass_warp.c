@@ -3,6 +3,7 @@
 
 /* ---- SHFL ---- */
 
+/* A lane that does not take part gives 0, as in PTX (exec_warp.c). */
 static void shuffle(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
     uint32_t *d = sx_dst(w, i->d), result[SX_LANES], inside = 0;
@@ -30,7 +31,7 @@ static void shuffle(SX_ARGS) {
             break;
         }
         if (!in) from = l;
-        result[l] = a[from & 31];
+        result[l] = mask >> (from & 31) & 1 ? a[from & 31] : 0;
         inside |= (uint32_t)in << l;
     }
     SX_EACH(mask, d[l] = result[l];);
