@@ -152,7 +152,8 @@ static double planned_cost(const struct sampler *s) {
     for (size_t h = 0; h < s->f->strata; h++) {
         const struct ww_stratum *st = &s->f->stratum[h];
         sum += cost_of(s->f, st) * (double)(s->wanted[h] > st->drawn ? s->wanted[h] : st->drawn);
-        sum += cost_of(s->f, st) * s->e->fast_cost * (double)(s->fast_wanted[h] > st->fast ? s->fast_wanted[h] : st->fast);
+        sum += cost_of(s->f, st) * s->e->fast_cost *
+               (double)(s->fast_wanted[h] > st->fast ? s->fast_wanted[h] : st->fast);
     }
     for (size_t u = 0; u < s->f->count; u++)
         if (s->f->unit[u].cost > pair) pair = s->f->unit[u].cost;
@@ -250,7 +251,8 @@ static void correlate(struct sampler *s, double *least) {
 
 /* As allocate(), with fast replay of more units in the strata where it was tried. */
 static double allocate_fast(struct sampler *s, double k, double correlation) {
-    double cost = s->e->fast_cost, part = ww_variate_part(correlation, cost), square = correlation * correlation;
+    double cost = s->e->fast_cost, part = ww_variate_part(correlation, cost),
+           square = correlation * correlation;
     double variance = 0, scale = sqrt((square + (1 - square) / part) / (cost + part));
     for (size_t h = 0; h < s->f->strata; h++) {
         const struct ww_stratum *st = &s->f->stratum[h];
@@ -437,7 +439,8 @@ enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *o
     s.wanted = ww_arena_array(arena, frame->strata, sizeof *s.wanted);
     s.fast = ww_arena_array(arena, frame->count, sizeof *s.fast);
     s.fast_wanted = ww_arena_array(arena, frame->strata, sizeof *s.fast_wanted);
-    if (!s.measure || !s.spread || !s.wanted || !s.fast || !s.fast_wanted) return ww_fail_nomem(error, "a sample");
+    if (!s.measure || !s.spread || !s.wanted || !s.fast || !s.fast_wanted)
+        return ww_fail_nomem(error, "a sample");
     out->all = frame->instructions < options->least;
     if (out->all) return WW_OK;
     WW_TRY(mix(&s, arena, error));

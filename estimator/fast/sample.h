@@ -86,8 +86,8 @@ struct ww_measure {
     bool there;
 };
 
-/* How a unit is measured: as drawn; with a longer way before it, and of windows with CTAs that begin in step, to see
- * what is left of how it began; or by fast replay. */
+/* How a unit is measured: as drawn; with a longer way before it, and of windows with CTAs that begin in step,
+ * to see what is left of how it began; or by fast replay. */
 enum ww_measure_way { WW_WAY_DRAWN, WW_WAY_LONGER, WW_WAY_FAST, WW_WAYS };
 typedef enum ww_code (*ww_measure_fn)(void *context, const struct ww_frame *frame, size_t unit,
                                       enum ww_measure_way way, struct ww_measure *out, struct ww_error *error);
@@ -130,11 +130,12 @@ struct ww_estimate {
     size_t launches; /* of which something was replayed */
     uint64_t ctas;
     double replayed, warmed;
-    /* Fast replay as control variate: units measured by it, their warp instructions, what one costs of full replay;
-     * correlation in the pilot, the less of cycles and joules; and from which one on it pays. fast 0: not tried. */
+    /* Fast replay as control variate: units measured by it, their warp instructions, what one costs of full
+     * replay; correlation in the pilot, the less of cycles and joules; and from which one on it pays. fast 0:
+     * not tried. */
     size_t fast;
     double fast_replayed, fast_cost, correlation, pays_from;
-    bool variate; /* it is part of the estimate */
+    bool variate;                     /* it is part of the estimate */
     const struct ww_measure *measure; /* by unit of the frame */
     enum ww_sample_reason reason;
     bool all; /* nothing was estimated: everything is to be replayed */
@@ -161,8 +162,10 @@ void ww_estimate_product(const struct ww_estimate *e, double confidence, enum ww
 /* ---- between sample_*.c ---- */
 
 /* Totals, variances and degrees of freedom from the measures of the units drawn so far. fast: measures by fast
- * replay, by unit; NULL: none count. pilot: from the pilot's units alone. by_stratum (may be NULL): variance of one unit's contribution, [stratum][measure]. */
+ * replay, by unit; NULL: none count. pilot: from the pilot's units alone. by_stratum (may be NULL): variance of
+ * one unit's contribution, [stratum][measure]. */
 void ww_sample_totals(const struct ww_frame *frame, const struct ww_measure *measure,
-                      const struct ww_measure *fast, bool pilot, double (*by_stratum)[WW_MEASURES], struct ww_estimate *out);
+                      const struct ww_measure *fast, bool pilot, double (*by_stratum)[WW_MEASURES],
+                      struct ww_estimate *out);
 
 #endif

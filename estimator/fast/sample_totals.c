@@ -24,7 +24,8 @@ static void expand(const struct ww_frame *f, const struct ww_measure *measure, c
     }
 }
 
-/* What a unit takes beyond the family's ratio and, if fast replay is the control variate, beyond what that tells. */
+/* What a unit takes beyond the family's ratio and, if fast replay is the control variate, beyond what that
+ * tells. */
 static void residual_of(const struct ww_measure *m, const struct ww_measure *fast, const double *ratio,
                         const struct ww_variate *v, double e[WW_MEASURES]) {
     for (int k = 0; k < WW_MEASURES; k++) {
@@ -62,11 +63,13 @@ struct totals {
     struct ww_estimate *out;
 };
 
-/* Adds `scale` times the variance of a stratum's units, of residuals with or without fast replay. The larger of the
- * pilot's and that of all drawn counts: neither a lucky pilot nor a lucky second stage may make the interval too
- * narrow. `lost`: degrees of freedom that the slope takes, part of the stratum's. one (may be NULL): a unit's. */
+/* Adds `scale` times the variance of a stratum's units, of residuals with or without fast replay. The larger of
+ * the pilot's and that of all drawn counts: neither a lucky pilot nor a lucky second stage may make the
+ * interval too narrow. `lost`: degrees of freedom that the slope takes, part of the stratum's. one (may be
+ * NULL): a unit's. */
 static void add_variance(struct totals *t, const struct ww_stratum *s, const struct ww_measure *fast,
-                         const double *ratio, const struct ww_variate *v, double scale, double lost, double *one) {
+                         const double *ratio, const struct ww_variate *v, double scale, double lost,
+                         double *one) {
     double cov[WW_MEASURES][WW_MEASURES] = {{0}}, first[WW_MEASURES][WW_MEASURES] = {{0}};
     size_t n = drawn_of(s, t->pilot);
     double factor[WW_MEASURES], df = ((double)(s->pilot > 1 ? s->pilot : n) - 1) * (1 - lost);
@@ -101,7 +104,8 @@ static void add_stratum(struct totals *t, size_t number, const double *ratio, co
                         double weight) {
     const struct ww_stratum *s = &t->f->stratum[number];
     size_t count = drawn_of(s, t->pilot);
-    double N = (double)s->count, n = (double)count, m = (double)s->fast, square = weight * weight, one[WW_MEASURES];
+    double N = (double)s->count, n = (double)count, m = (double)s->fast, square = weight * weight,
+           one[WW_MEASURES];
     if (count < 2) return;
     if (!uses_fast(t, s, v)) {
         add_variance(t, s, NULL, ratio, v, square * N * (N - n) / n, 0, one);
@@ -149,8 +153,7 @@ void ww_sample_totals(const struct ww_frame *f, const struct ww_measure *measure
     memset(out->total, 0, sizeof out->total);
     memset(out->variance, 0, sizeof out->variance);
     for (size_t family = 0; family < f->families; family++) add_family(&t, family);
-    for (int k = 0; k < WW_MEASURES; k++)
-        out->df[k] = t.parts[k] > 0 ? t.v[k] * t.v[k] / t.parts[k] : INFINITY;
+    for (int k = 0; k < WW_MEASURES; k++) out->df[k] = t.parts[k] > 0 ? t.v[k] * t.v[k] / t.parts[k] : INFINITY;
 }
 
 /* ---- how units begin --------------------------------------------------------------------------- */

@@ -31,11 +31,12 @@ struct moments {
     double ee[WW_MEASURES], dd[WW_MEASURES], ed[WW_MEASURES];
 };
 
-static void add_stratum(const struct ww_frame *f, const struct ww_measure *measure, const struct ww_measure *fast,
-                        const struct ww_stratum *s, const double *ratio, const struct ww_variate *v,
-                        struct moments *sum) {
+static void add_stratum(const struct ww_frame *f, const struct ww_measure *measure,
+                        const struct ww_measure *fast, const struct ww_stratum *s, const double *ratio,
+                        const struct ww_variate *v, struct moments *sum) {
     size_t both = ww_variate_both(s);
-    double n = (double)both, N = (double)s->count, weight = N * N / (n * (n - 1)); /* as the total's variance has it */
+    double n = (double)both, N = (double)s->count,
+           weight = N * N / (n * (n - 1)); /* as the total's variance has it */
     for (int k = 0; k < WW_MEASURES; k++) {
         double e = 0, d = 0;
         for (size_t i = 0; i < both; i++) {

@@ -16,11 +16,12 @@ enum { ACCESS_SECTORS = 4 };
 enum { LONGER_WAVES = 2 };
 /* Warp instructions from which a program is sampled: fewer are replayed in about a tenth of a second. */
 #define SAMPLED_LEAST 200e3
-/* Of the host, about instructions: of a warp instruction, of a sector at the L1, of one behind it in either replay. */
+/* Of the host, about instructions: of a warp instruction, of a sector at the L1, of one behind it in either
+ * replay. */
 #define COST_INST 900.0
 #define COST_L1 800.0
 #define COST_FULL 4000.0
-#define COST_FAST 2400.0 /* within 3 % of the times of five of six programs on three GPUs */
+#define COST_FAST 2400.0  /* within 3 % of the times of five of six programs on three GPUs */
 #define PHASE_PS 8000000u /* units begin at any time of an interval of refreshes */
 
 static double now_seconds(void) {
@@ -280,8 +281,8 @@ static enum ww_code measure_head(struct ww_sampler *s, struct ww_error *error) {
     return code;
 }
 
-/* Part of full replay's time that fast replay takes, of host instructions: COST_INST of each warp instruction and
- * COST_L1 of each sector at an L1 are the same in both, those of a sector behind it are not. */
+/* Part of full replay's time that fast replay takes, of host instructions: COST_INST of each warp instruction
+ * and COST_L1 of each sector at an L1 are the same in both, those of a sector behind it are not. */
 static double fast_cost(const struct ww_launch_result *l) {
     const uint64_t *c = l->counter;
     double same = COST_INST * (double)c[WW_C_INST_ISSUED] +

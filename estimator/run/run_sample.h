@@ -14,9 +14,9 @@ struct ww_sampler {
     struct ww_frame frame;
     struct ww_frame_launch *launch; /* those selected, in order */
     size_t launches;
-    size_t head;                     /* units of the program's beginning, which are replayed in one go */
+    size_t head;                      /* units of the program's beginning, which are replayed in one go */
     struct ww_measure *kept[WW_WAYS]; /* by unit */
-    struct ww_launch_result **whole; /* by unit, of whole launches that were replayed; else NULL */
+    struct ww_launch_result **whole;  /* by unit, of whole launches that were replayed; else NULL */
     double warming_seconds;
     double planned;  /* what the unit that is being measured was taken to cost (run_sample_plan.c) */
     double replayed; /* warp instructions that this sampler has replayed, by any draw */

@@ -87,8 +87,8 @@ enum { MOST = 400 };
 struct population {
     struct ww_arena arena;
     struct ww_frame frame;
-    double y[MOST], longer; /* cycles by unit; factor of a longer way */
-    double issued, scatter; /* by windows, of their CTAs' instructions: on average; standard deviation */
+    double y[MOST], longer;  /* cycles by unit; factor of a longer way */
+    double issued, scatter;  /* by windows, of their CTAs' instructions: on average; standard deviation */
     double fast[MOST], cost; /* cycles by unit of fast replay, if cost is not 0: its part of full replay's */
     size_t measured;
 };
@@ -443,8 +443,10 @@ static void its_slope_and_correlation_are_the_regressions(void **state) {
     ww_arena_free(&p.arena);
 }
 
-/* Of seeds: how often the interval holds, the mean estimate, and what was paid, by a full replay of all units. */
-static double cover(struct population *p, double truth, size_t seeds, double *mean, double *paid, size_t *used) {
+/* Of seeds: how often the interval holds, the mean estimate, and what was paid, by a full replay of all units.
+ */
+static double cover(struct population *p, double truth, size_t seeds, double *mean, double *paid,
+                    size_t *used) {
     size_t covered = 0;
     *mean = *paid = 0;
     *used = 0;

@@ -96,12 +96,12 @@ struct ww_fast_channel {
     struct ww_places room[2];         /* by direction: bursts, in L2 cycles */
     uint64_t refresh_due, open_since; /* open_since: UINT64_MAX: no bank has been opened yet */
     uint32_t refresh_bank;
-    struct ww_fast_write *write;    /* that wait, oldest first */
-    uint32_t writes, write_bursts;  /* of these */
+    struct ww_fast_write *write;                /* that wait, oldest first */
+    uint32_t writes, write_bursts;              /* of these */
     struct ww_fast_drain drain[WW_FAST_DRAINS]; /* ring of the last ones */
-    uint64_t drained;               /* the latest end of them */
-    uint32_t drains;                /* so far */
-    bool read;                      /* something was read since the last one */
+    uint64_t drained;                           /* the latest end of them */
+    uint32_t drains;                            /* so far */
+    bool read;                                  /* something was read since the last one */
 };
 
 struct ww_fast_page { /* being translated */
@@ -170,8 +170,8 @@ uint64_t ww_fast_walk_read(struct ww_fast *f, uint32_t slice, const struct ww_l2
 uint64_t ww_fast_translate(struct ww_fast *f, const struct ww_mem_request *request, uint64_t cycle,
                            bool *walked);
 
-/* Sectors of a line are read from DRAM, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last are
- * at the slice. */
+/* Sectors of a line are read from DRAM, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last
+ * are at the slice. */
 uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);
 /* Sectors of a line are given to the controller to be written, at L2 cycle `cycle`. */
 void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);

@@ -140,7 +140,8 @@ static uint64_t access_row(struct ww_fast *f, struct ww_fast_channel *c, struct 
 
 /* ---- writes ---------------------------------------------------------------------------------- */
 
-/* Takes those of the first *count writes that are of the first one's row out of the list; returns their bursts. */
+/* Takes those of the first *count writes that are of the first one's row out of the list; returns their bursts.
+ */
 static uint32_t take_row(struct ww_fast_channel *c, uint32_t *count) {
     const struct ww_dram_place place = c->write[0].place;
     uint32_t bursts = 0, left = 0, taken = 0;
@@ -158,9 +159,9 @@ static uint32_t take_row(struct ww_fast_channel *c, uint32_t *count) {
     return bursts;
 }
 
-/* The controller writes the first `count` writes, for which it turns the bus. Rows are opened side by side, so that
- * it takes as long as the bus, or the bank whose row is open last; a second row of a bank is left to when its time
- * comes, as the controller has other writes to go on with. Returns when it turns back. */
+/* The controller writes the first `count` writes, for which it turns the bus. Rows are opened side by side, so
+ * that it takes as long as the bus, or the bank whose row is open last; a second row of a bank is left to when
+ * its time comes, as the controller has other writes to go on with. Returns when it turns back. */
 static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t count, uint64_t begin) {
     const struct ww_dram_timing *t = &f->dram->timing;
     uint64_t start = begin + t->tcl + t->burst + WW_DRAM_TURNAROUND - t->twl;
@@ -191,12 +192,14 @@ static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to
     uint32_t count = 0, bursts = 0;
     uint64_t end = cycle;
     while (count < c->writes && c->write_bursts - bursts > down_to) bursts += c->write[count++].bursts;
-    if (c->read) end = write_batch(f, c, count, ww_calendar_free(&c->bus, cycle));
-    else while (count) {
-        const struct ww_dram_place place = c->write[0].place;
-        uint64_t last = access_row(f, c, place, take_row(c, &count), WW_DRAM_WRITE, cycle);
-        if (last > end) end = last;
-    }
+    if (c->read)
+        end = write_batch(f, c, count, ww_calendar_free(&c->bus, cycle));
+    else
+        while (count) {
+            const struct ww_dram_place place = c->write[0].place;
+            uint64_t last = access_row(f, c, place, take_row(c, &count), WW_DRAM_WRITE, cycle);
+            if (last > end) end = last;
+        }
     c->read = false;
     ww_places_take(&c->room[WW_DRAM_WRITE], (bursts + 1) / 2, ww_clock_cycle(l2, ww_clock_time(dram, cycle)),
                    ww_clock_cycle(l2, ww_clock_time(dram, end))); /* on average */
@@ -226,7 +229,8 @@ uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, u
     uint64_t last = access_row(f, c, place, bursts, WW_DRAM_READ, behind_writes(c, at));
     c->read = true;
     ww_places_take(&c->room[WW_DRAM_READ], bursts, cycle, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
-    return ww_clock_cycle(l2, ww_clock_time(&d->clock, last + d->timing.tcl + d->timing.burst + d->timing.latency));
+    return ww_clock_cycle(l2,
+                          ww_clock_time(&d->clock, last + d->timing.tcl + d->timing.burst + d->timing.latency));
 }
 
 void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle) {

@@ -101,8 +101,8 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, cycle, ready);
 }
 
-/* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector that is
- * not valid, it counts here of one that is: the requests that wait for its fill. */
+/* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector
+ * that is not valid, it counts here of one that is: the requests that wait for its fill. */
 static bool join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors) {
     for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
         if (line->written[__builtin_ctz(m)] >= l2->merge) return false;
