@@ -16,10 +16,10 @@
  *   comes before that, hits it, as FR-FCFS would have it. Writes are collected as the controller does, and a
  *   batch of them has the bus for itself; where nothing has been read since the last one, they take it as they
  *   come.
- * - Requests of a slice pass one that waits for an MSHR or for room at the DRAM.
- * - l2.mshr_merge, the queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under
- *   way are left out.
- * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking.. */
+ * - What waits at a slice holds those behind it, but not what was served before in host order.
+ * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under way are left
+ * out.
+ * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking. */
 #ifndef WW_CORE_FAST_H
 #define WW_CORE_FAST_H
 
