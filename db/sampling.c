@@ -7,7 +7,8 @@ static const char columns[] =
     "reason, target_error, units, drawn, strata, launches, replayed_launches, ctas, replayed_ctas,"
     "replayed_instructions, warmed_instructions, pairs, cold_start_cycles, cold_start_energy, time_s_lo, "
     "time_s_hi,"
-    "ipc_lo, ipc_hi, power_w_lo, power_w_hi, energy_delay_lo, energy_delay_hi";
+    "ipc_lo, ipc_hi, power_w_lo, power_w_hi, energy_delay_lo, energy_delay_hi, estimator, fast_units,"
+    "fast_instructions, fast_cost, correlation, pays_from";
 
 /* Derived intervals, in the order of the columns. */
 enum { INTERVALS = 4 };
@@ -31,7 +32,7 @@ static enum ww_code store_summary(struct ww_db *db, int64_t run_id, const struct
                                s->replayed_instructions,
                                s->warmed_instructions,
                                s->pairs};
-    char names[512];
+    char names[640];
     snprintf(names, sizeof names, "run_id, %s", columns);
     ww_insert_open(&in, db, "run_sampling", names, error);
     ww_insert_i64(&in, run_id);
@@ -45,6 +46,12 @@ static enum ww_code store_summary(struct ww_db *db, int64_t run_id, const struct
         ww_insert_f64(&in, interval[i]->lo);
         ww_insert_f64(&in, interval[i]->hi);
     }
+    ww_insert_text(&in, s->estimator);
+    ww_insert_u64(&in, s->fast_units);
+    ww_insert_u64(&in, s->fast_instructions);
+    ww_insert_f64(&in, s->fast_cost);
+    ww_insert_f64(&in, s->correlation);
+    ww_insert_f64(&in, s->pays_from);
     ww_insert_run(&in, NULL);
     ww_insert_close(&in);
     return in.code;
@@ -101,6 +108,12 @@ static void read_summary(struct ww_select *q, struct ww_sampling *s, struct ww_a
         interval[i]->lo = ww_select_f64(q);
         interval[i]->hi = ww_select_f64(q);
     }
+    s->estimator = ww_select_text(q, arena);
+    s->fast_units = ww_select_u64(q);
+    s->fast_instructions = ww_select_u64(q);
+    s->fast_cost = ww_select_f64(q);
+    s->correlation = ww_select_f64(q);
+    s->pays_from = ww_select_f64(q);
 }
 
 static enum ww_code load_rows(struct ww_db *db, int64_t run_id, struct ww_sampling *s, struct ww_arena *arena,
@@ -134,7 +147,7 @@ static enum ww_code load_rows(struct ww_db *db, int64_t run_id, struct ww_sampli
 enum ww_code ww_db_load_sampling(struct ww_db *db, int64_t run_id, struct ww_result *r, struct ww_arena *arena,
                                  struct ww_error *error) {
     struct ww_select q;
-    char sql[600];
+    char sql[700];
     snprintf(sql, sizeof sql, "SELECT %s FROM run_sampling WHERE run_id = ?1", columns);
     WW_TRY(ww_select_open(&q, db, sql, run_id, error));
     if (ww_select_row(&q)) read_summary(&q, &r->sampling, arena);

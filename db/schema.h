@@ -43,6 +43,7 @@ extern const char *const ww_db_compared_sql[];   /* schema_compared.c */
 extern const char *const ww_db_copies_sql[];     /* schema_copies.c */
 extern const char *const ww_db_sizes_sql[];      /* schema_sizes.c */
 extern const char *const ww_db_named_sql[];      /* schema_named.c */
+extern const char *const ww_db_variate_sql[];    /* schema_variate.c */
 
 /* Sectors for each warp instruction that accesses some, of rows p of pc; and the fewest possible. */
 #define WW_DB_PER_REQUEST                                                                                      \

@@ -43,6 +43,12 @@ static void sampling(struct ww_jsonw *w, const struct ww_result *r) {
     ww_jsonw_u64(w, "pairs", s->pairs);
     ww_jsonw_f64(w, "cold_start_cycles", s->bias_cycles);
     ww_jsonw_f64(w, "cold_start_energy", s->bias_energy);
+    ww_jsonw_str(w, "estimator", s->estimator);
+    ww_jsonw_u64(w, "units_fast", s->fast_units);
+    ww_jsonw_u64(w, "warp_instructions_fast", s->fast_instructions);
+    ww_jsonw_f64(w, "fast_cost", s->fast_cost);
+    ww_jsonw_f64(w, "correlation", s->correlation);
+    ww_jsonw_f64(w, "pays_from", s->pays_from);
     interval(w, "time_s", &s->time_s, estimated);
     interval(w, "ipc", &s->ipc, estimated);
     interval(w, "average_power_w", &s->power_w, power);

@@ -60,6 +60,9 @@ static void print_sampling(const struct ww_result *r, FILE *out) {
             ww_grouped(s->replayed_instructions, a), ww_grouped(s->replayed_ctas, b),
             ww_grouped(s->ctas, (char[32]){0}));
     fprintf(out, "                %s\n", s->reason);
+    if (s->fast_units)
+        fprintf(out, "  estimator     %s: correlation %.2f (it pays from %.2f), %s units by fast replay\n",
+                s->estimator, s->correlation, s->pays_from, ww_grouped(s->fast_units, a));
 }
 
 /* What launches take beside their CTAs: cycles are active ones, elapsed time has a part of its own. */

@@ -1,6 +1,7 @@
 /* The two stages of a sample, and when they stop. */
 #include "sample.h"
 #include "../result/stats.h"
+#include "sample_variate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@ enum { PAIRS = 4 };  /* units that are measured with a longer way before them, t
 #define WORTH 0.7    /* part of all instructions from which everything is replayed instead */
 #define MARGIN 0.85  /* of the target, that the second stage aims at: the rest is for the correction of bias */
 enum { STEPS = 60 }; /* bisections of the sample's size */
+#define FAST_LEAST 0.6 /* of full replay's time, that fast replay takes where it gains most */
+#define SURE 0.9       /* that the correlation is at least what is reckoned with */
 
 static const char *const reasons[WW_SAMPLE_REASONS] = {
     "so small that sampling gains nothing: replayed in full",
@@ -29,8 +32,9 @@ struct sampler {
     struct ww_frame *f;
     const struct ww_sample_options *o;
     struct ww_measure *measure;    /* by unit */
+    struct ww_measure *fast;       /* by unit, of fast replay */
     double (*spread)[WW_MEASURES]; /* by stratum: variance of a unit */
-    size_t *wanted;                /* by stratum */
+    size_t *wanted, *fast_wanted;  /* by stratum */
     struct ww_estimate *e;
 };
 
@@ -59,7 +63,7 @@ static enum ww_code mix(struct sampler *s, struct ww_arena *arena, struct ww_err
         ww_stats_shuffle(index, st->count, &rng);
         memcpy(before, s->f->order + st->first, st->count * sizeof *before);
         for (size_t i = 0; i < st->count; i++) s->f->order[st->first + i] = before[index[i]];
-        st->drawn = 0;
+        st->drawn = st->fast = 0;
         st->pilot = pilot_size(st->count);
     }
     return WW_OK;
@@ -69,7 +73,18 @@ static enum ww_code draw(struct sampler *s, size_t h, size_t n, struct ww_error 
     struct ww_stratum *st = &s->f->stratum[h];
     for (; st->drawn < n; st->drawn++) {
         size_t unit = s->f->order[st->first + st->drawn];
-        WW_TRY(s->o->measure(s->o->context, s->f, unit, false, &s->measure[unit], error));
+        WW_TRY(s->o->measure(s->o->context, s->f, unit, WW_WAY_DRAWN, &s->measure[unit], error));
+    }
+    return WW_OK;
+}
+
+static enum ww_code draw_fast(struct sampler *s, size_t h, size_t n, struct ww_error *error) {
+    struct ww_stratum *st = &s->f->stratum[h];
+    for (; st->fast < n; st->fast++) {
+        size_t unit = s->f->order[st->first + st->fast];
+        WW_TRY(s->o->measure(s->o->context, s->f, unit, WW_WAY_FAST, &s->fast[unit], error));
+        s->e->fast++;
+        s->e->fast_replayed += s->fast[unit].replayed;
     }
     return WW_OK;
 }
@@ -137,6 +152,8 @@ static double planned_cost(const struct sampler *s) {
     for (size_t h = 0; h < s->f->strata; h++) {
         const struct ww_stratum *st = &s->f->stratum[h];
         sum += cost_of(s->f, st) * (double)(s->wanted[h] > st->drawn ? s->wanted[h] : st->drawn);
+        sum += cost_of(s->f, st) * s->e->fast_cost *
+               (double)(s->fast_wanted[h] > st->fast ? s->fast_wanted[h] : st->fast);
     }
     for (size_t u = 0; u < s->f->count; u++)
         if (s->f->unit[u].cost > pair) pair = s->f->unit[u].cost;
@@ -168,14 +185,115 @@ static bool want_worst(struct sampler *s) {
 }
 
 static void look(struct sampler *s, bool pilot) {
-    ww_sample_totals(s->f, s->measure, pilot, s->spread, s->e);
+    ww_sample_totals(s->f, s->measure, s->e->variate ? s->fast : NULL, pilot, s->spread, s->e);
 }
 
 /* Draws what is wanted, unless it would cost too much together with what was drawn. */
 static enum ww_code draw_wanted(struct sampler *s, struct ww_error *error) {
     s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
     if (s->o->plan && !s->e->all) s->o->plan(s->o->context, s->wanted, PAIRS);
-    for (size_t h = 0; h < s->f->strata && !s->e->all; h++) WW_TRY(draw(s, h, s->wanted[h], error));
+    for (size_t h = 0; h < s->f->strata && !s->e->all; h++) {
+        WW_TRY(draw(s, h, s->wanted[h], error));
+        WW_TRY(draw_fast(s, h, s->fast_wanted[h], error));
+    }
+    return WW_OK;
+}
+
+/* ---- fast replay as control variate ------------------------------------------------------------ */
+
+/* The second stage's cost beyond what is drawn, in warp instructions. */
+static double cost_left(const struct sampler *s) {
+    double sum = 0;
+    for (size_t h = 0; h < s->f->strata; h++) {
+        const struct ww_stratum *st = &s->f->stratum[h];
+        double full = s->wanted[h] > st->drawn ? (double)(s->wanted[h] - st->drawn) : 0;
+        double fast = s->fast_wanted[h] > st->fast ? (double)(s->fast_wanted[h] - st->fast) : 0;
+        sum += cost_of(s->f, st) * (full + s->e->fast_cost * fast);
+    }
+    return sum;
+}
+
+/* Measures the pilot's units of the strata that want more by fast replay, too, if that may pay at all: it costs
+ * less than fast replay can save. *tried: it has. */
+static enum ww_code try_fast(struct sampler *s, bool *tried, struct ww_error *error) {
+    double probe = 0, cost = 0, n = 0;
+    for (size_t h = 0; h < s->f->strata; h++)
+        if (s->wanted[h] > s->f->stratum[h].drawn)
+            probe += FAST_LEAST * (double)s->f->stratum[h].pilot * cost_of(s->f, &s->f->stratum[h]);
+    *tried = s->o->variate && probe > 0 && probe < (1 - FAST_LEAST) * cost_left(s);
+    for (size_t h = 0; *tried && h < s->f->strata; h++) {
+        const struct ww_stratum *st = &s->f->stratum[h];
+        if (s->wanted[h] <= st->drawn) continue;
+        WW_TRY(draw_fast(s, h, st->pilot, error));
+        for (size_t i = 0; i < st->fast; i++, n++) cost += s->fast[s->f->order[st->first + i]].cost;
+    }
+    if (n > 0) s->e->fast_cost = cost / n;
+    return WW_OK;
+}
+
+/* The least correlation of the families that were tried, weighted by nothing: each has to have it. */
+static void correlate(struct sampler *s, double *least) {
+    double ratio[WW_MEASURES], part = 1;
+    s->e->correlation = 1;
+    for (size_t g = 0; g < s->f->families; g++) {
+        struct ww_variate v;
+        ww_sample_ratio_of(s->f, s->measure, g, ratio);
+        ww_variate_fit(s->f, s->measure, s->fast, g, ratio, &v);
+        for (int k = 0; k < WW_MEASURES && v.df > 0; k++) {
+            if (!counts(s, k)) continue;
+            if (v.correlation[k] < s->e->correlation) s->e->correlation = v.correlation[k];
+            double bound = ww_variate_least(v.correlation[k], v.df, SURE);
+            if (bound < part) part = bound;
+        }
+    }
+    *least = part;
+}
+
+/* As allocate(), with fast replay of more units in the strata where it was tried. */
+static double allocate_fast(struct sampler *s, double k, double correlation) {
+    double cost = s->e->fast_cost, part = ww_variate_part(correlation, cost),
+           square = correlation * correlation;
+    double variance = 0, scale = sqrt((square + (1 - square) / part) / (cost + part));
+    for (size_t h = 0; h < s->f->strata; h++) {
+        const struct ww_stratum *st = &s->f->stratum[h];
+        double need = need_of(s, h), N = (double)st->count, root = sqrt(cost_of(s->f, st) + 1);
+        double least = (double)st->pilot, m = ceil(k * N * need * (st->fast ? scale : 1) / root);
+        if (m > N) m = N;
+        double n = st->fast ? ceil(part * m) : m;
+        if (n < least) n = least;
+        if (m < n) m = n;
+        s->wanted[h] = (size_t)n;
+        s->fast_wanted[h] = st->fast && m > n ? (size_t)m : st->fast;
+        if (s->fast_wanted[h] <= s->wanted[h]) square = 0;
+        variance += N * N * need * need * ((1 - square) * (1 / n - 1 / m) + (1 / m - 1 / N));
+        square = correlation * correlation;
+    }
+    return variance;
+}
+
+/* Takes fast replay as control variate if the pilot shows that this is cheaper. */
+static enum ww_code choose(struct sampler *s, struct ww_error *error) {
+    double low = 0, high = 1, least, full = cost_left(s);
+    bool tried;
+    WW_TRY(try_fast(s, &tried, error));
+    if (!tried) return WW_OK;
+    correlate(s, &least);
+    s->e->pays_from = sqrt(ww_variate_pays_from(s->e->fast_cost));
+    s->e->variate = least > s->e->pays_from;
+    if (!s->e->variate) return WW_OK;
+    while (allocate_fast(s, high, least) > 1 && high < 1e12) high *= 2;
+    for (int i = 0; i < STEPS; i++) {
+        double middle = (low + high) / 2;
+        if (allocate_fast(s, middle, least) > 1)
+            low = middle;
+        else
+            high = middle;
+    }
+    allocate_fast(s, high, least);
+    s->e->variate = cost_left(s) < full;
+    if (s->e->variate) return WW_OK;
+    memset(s->fast_wanted, 0, s->f->strata * sizeof *s->fast_wanted);
+    plan(s);
     return WW_OK;
 }
 
@@ -185,6 +303,7 @@ static enum ww_code draw_all_stages(struct sampler *s, struct ww_error *error) {
     if (s->e->all) return WW_OK;
     look(s, true);
     plan(s);
+    WW_TRY(choose(s, error));
     s->e->reason = WW_SAMPLE_PILOT;
     for (size_t h = 0; h < s->f->strata; h++)
         if (s->wanted[h] > s->f->stratum[h].drawn) s->e->reason = WW_SAMPLE_SECOND;
@@ -241,7 +360,7 @@ static enum ww_code measure_pairs(struct sampler *s, bool windows, struct ww_are
         unit[pick] = unit[p];
         unit[p] = u;
         struct ww_measure m = {0};
-        WW_TRY(s->o->measure(s->o->context, s->f, u, true, &m, error));
+        WW_TRY(s->o->measure(s->o->context, s->f, u, WW_WAY_LONGER, &m, error));
         for (int k = 0; k < WW_MEASURES; k++) {
             double cold = s->measure[u].y[k] / s->measure[u].instructions, warm = m.y[k] / m.instructions;
             d[k][p] = cold > 0 ? warm / cold - 1 : 0;
@@ -318,7 +437,10 @@ enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *o
     s.measure = ww_arena_array(arena, frame->count, sizeof *s.measure);
     s.spread = ww_arena_array(arena, frame->strata, sizeof *s.spread);
     s.wanted = ww_arena_array(arena, frame->strata, sizeof *s.wanted);
-    if (!s.measure || !s.spread || !s.wanted) return ww_fail_nomem(error, "a sample");
+    s.fast = ww_arena_array(arena, frame->count, sizeof *s.fast);
+    s.fast_wanted = ww_arena_array(arena, frame->strata, sizeof *s.fast_wanted);
+    if (!s.measure || !s.spread || !s.wanted || !s.fast || !s.fast_wanted)
+        return ww_fail_nomem(error, "a sample");
     out->all = frame->instructions < options->least;
     if (out->all) return WW_OK;
     WW_TRY(mix(&s, arena, error));

@@ -31,6 +31,7 @@ struct ww_unit {
 struct ww_stratum {
     size_t first, count;
     size_t drawn, pilot;
+    size_t fast; /* the first of them that fast replay measures; more than drawn: it is the control variate */
     uint32_t family;
 };
 
@@ -80,14 +81,16 @@ struct ww_measure {
     double instructions, y[WW_MEASURES]; /* of the measured stretch */
     double work;                         /* instructions of the unit's CTAs; 0: not known */
     double replayed, warmed;             /* warp instructions: in detail, and to warm caches */
+    double cost;                         /* of fast replay: what it takes of full replay's time */
     uint64_t ctas;                       /* replayed */
     bool there;
 };
 
-/* Gives a unit's measure. longer: with a longer way before it, and of windows with CTAs that begin in step, to
- * see what is left of how it began. */
-typedef enum ww_code (*ww_measure_fn)(void *context, const struct ww_frame *frame, size_t unit, bool longer,
-                                      struct ww_measure *out, struct ww_error *error);
+/* How a unit is measured: as drawn; with a longer way before it, and of windows with CTAs that begin in step,
+ * to see what is left of how it began; or by fast replay. */
+enum ww_measure_way { WW_WAY_DRAWN, WW_WAY_LONGER, WW_WAY_FAST, WW_WAYS };
+typedef enum ww_code (*ww_measure_fn)(void *context, const struct ww_frame *frame, size_t unit,
+                                      enum ww_measure_way way, struct ww_measure *out, struct ww_error *error);
 
 /* Told before units are measured: those up to wanted[h] of each stratum h will be (NULL: no more), and then so
  * many a second time. It may be told anew, then with more. */
@@ -98,6 +101,7 @@ struct ww_sample_options {
     double target, confidence;
     double least; /* warp instructions; a program of fewer is replayed in full */
     bool energy;  /* joules count */
+    bool variate; /* units can be measured by fast replay, too, and are where that pays (sample_variate.h) */
     ww_measure_fn measure;
     ww_sample_plan_fn plan; /* NULL: nobody wants to know */
     void *context;
@@ -126,6 +130,12 @@ struct ww_estimate {
     size_t launches; /* of which something was replayed */
     uint64_t ctas;
     double replayed, warmed;
+    /* Fast replay as control variate: units measured by it, their warp instructions, what one costs of full
+     * replay; correlation in the pilot, the less of cycles and joules; and from which one on it pays. fast 0:
+     * not tried. */
+    size_t fast;
+    double fast_replayed, fast_cost, correlation, pays_from;
+    bool variate;                     /* it is part of the estimate */
     const struct ww_measure *measure; /* by unit of the frame */
     enum ww_sample_reason reason;
     bool all; /* nothing was estimated: everything is to be replayed */
@@ -136,6 +146,9 @@ struct ww_estimate {
 enum ww_code ww_sample(struct ww_frame *frame, const struct ww_sample_options *options, struct ww_arena *arena,
                        struct ww_estimate *out, struct ww_error *error);
 
+/* A family's ratios of what its drawn units take to their instructions, by measure. */
+void ww_sample_ratio_of(const struct ww_frame *frame, const struct ww_measure *measure, size_t family,
+                        double ratio[WW_MEASURES]);
 /* Relative variance that stands for how units begin, the same for all measures: of warming, above, and of
  * drift. In the middle of a launch as many instructions are issued from one dispatch to another as the CTAs
  * between have. Where windows issue more or fewer on average, beyond chance, the machine is not yet as it would
@@ -148,9 +161,11 @@ void ww_estimate_product(const struct ww_estimate *e, double confidence, enum ww
 
 /* ---- between sample_*.c ---- */
 
-/* Totals, variances and degrees of freedom from the measures of the units drawn so far. pilot: from the
- * pilot's units alone. by_stratum (may be NULL): variance of one unit's contribution, [stratum][measure]. */
-void ww_sample_totals(const struct ww_frame *frame, const struct ww_measure *measure, bool pilot,
-                      double (*by_stratum)[WW_MEASURES], struct ww_estimate *out);
+/* Totals, variances and degrees of freedom from the measures of the units drawn so far. fast: measures by fast
+ * replay, by unit; NULL: none count. pilot: from the pilot's units alone. by_stratum (may be NULL): variance of
+ * one unit's contribution, [stratum][measure]. */
+void ww_sample_totals(const struct ww_frame *frame, const struct ww_measure *measure,
+                      const struct ww_measure *fast, bool pilot, double (*by_stratum)[WW_MEASURES],
+                      struct ww_estimate *out);
 
 #endif

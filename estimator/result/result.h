@@ -205,12 +205,17 @@ struct ww_sampling {
     uint64_t units, drawn, strata;
     uint64_t launches, replayed_launches; /* selected; of which something was replayed */
     uint64_t ctas, replayed_ctas;
-    uint64_t replayed_instructions;  /* in detail, also of what came before the measured parts */
-    uint64_t warmed_instructions;    /* whose addresses the caches saw */
-    double warming_seconds;          /* of the host */
-    double bias_cycles, bias_energy; /* of how units begin, relative; corrected if none is a window */
-    uint64_t pairs;                  /* of units that this was measured on */
-    struct ww_sample_row *row;       /* units that were measured, in order */
+    uint64_t replayed_instructions;         /* in detail, also of what came before the measured parts */
+    uint64_t warmed_instructions;           /* whose addresses the caches saw */
+    double warming_seconds;                 /* of the host */
+    double bias_cycles, bias_energy;        /* of how units begin, relative; corrected if none is a window */
+    uint64_t pairs;                         /* of units that this was measured on */
+    const char *estimator;                  /* of the totals */
+    uint64_t fast_units, fast_instructions; /* measured by fast replay, too; 0: not tried */
+    double fast_cost;                       /* of a unit, part of full replay's */
+    double correlation,
+        pays_from;             /* of fast and full replay in the pilot; from which one on fast replay pays */
+    struct ww_sample_row *row; /* units that were measured, in order */
     size_t row_count;
     struct ww_interval time_s, power_w, ipc, edp; /* derived figures; edp: energy times delay, J s */
 };

@@ -16,6 +16,12 @@ enum { ACCESS_SECTORS = 4 };
 enum { LONGER_WAVES = 2 };
 /* Warp instructions from which a program is sampled: fewer are replayed in about a tenth of a second. */
 #define SAMPLED_LEAST 200e3
+/* Of the host, about instructions: of a warp instruction, of a sector at the L1, of one behind it in either
+ * replay. */
+#define COST_INST 900.0
+#define COST_L1 800.0
+#define COST_FULL 4000.0
+#define COST_FAST 2400.0  /* within 3 % of the times of five of six programs on three GPUs */
 #define PHASE_PS 8000000u /* units begin at any time of an interval of refreshes */
 
 static double now_seconds(void) {
@@ -86,9 +92,9 @@ enum ww_code ww_sampler_begin(struct run *r, struct ww_sampler *s, struct ww_err
     s->head = head_of(s);
     if (r->options->weigh) WW_TRY(ww_run_costs(r, n, (uint64_t)s->frame.instructions, error));
     r->all_cost = 0; /* the plan's, when there is one */
-    for (int i = 0; i < 2; i++) s->kept[i] = ww_arena_array(r->arena, s->frame.count, sizeof *s->kept[i]);
+    for (int i = 0; i < WW_WAYS; i++) s->kept[i] = ww_arena_array(r->arena, s->frame.count, sizeof *s->kept[i]);
     s->whole = ww_arena_array(r->arena, s->frame.count, sizeof *s->whole);
-    return s->kept[0] && s->kept[1] && s->whole ? WW_OK : ww_fail_nomem(error, "a sample");
+    return s->kept[0] && s->kept[1] && s->kept[2] && s->whole ? WW_OK : ww_fail_nomem(error, "a sample");
 }
 
 size_t ww_sampler_position(const struct ww_sampler *s, uint32_t launch) {
@@ -275,6 +281,16 @@ static enum ww_code measure_head(struct ww_sampler *s, struct ww_error *error) {
     return code;
 }
 
+/* Part of full replay's time that fast replay takes, of host instructions: COST_INST of each warp instruction
+ * and COST_L1 of each sector at an L1 are the same in both, those of a sector behind it are not. */
+static double fast_cost(const struct ww_launch_result *l) {
+    const uint64_t *c = l->counter;
+    double same = COST_INST * (double)c[WW_C_INST_ISSUED] +
+                  COST_L1 * (double)(c[WW_C_L1_SECTOR_READ] + c[WW_C_L1_SECTOR_WRITE]);
+    double behind = (double)(c[WW_C_XBAR_SECTOR_READ] + c[WW_C_XBAR_SECTOR_WRITE]);
+    return same + behind > 0 ? (same + COST_FAST * behind) / (same + COST_FULL * behind) : 1;
+}
+
 /* Whether the program has launched the unit's kernel before it. */
 static bool kernel_ran_before(const struct ww_sampler *s, const struct ww_unit *u) {
     const char *kernel = NULL;
@@ -286,17 +302,20 @@ static bool kernel_ran_before(const struct ww_sampler *s, const struct ww_unit *
     return false;
 }
 
-static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer, struct ww_error *error) {
+static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, enum ww_measure_way way,
+                                 struct ww_error *error) {
     const struct ww_unit *u = &s->frame.unit[unit];
     struct ww_engine_options options = ww_run_engine_options(s->run);
     struct ww_engine *engine;
-    struct stretch st = stretch_of(s, u, longer);
-    bool keep = u->kind == WW_UNIT_LAUNCH && !longer;
+    struct stretch st = stretch_of(s, u, way == WW_WAY_LONGER);
+    bool keep = u->kind == WW_UNIT_LAUNCH && way == WW_WAY_DRAWN;
+    struct ww_measure *out = &s->kept[way][unit];
     struct ww_arena own, *arena = keep ? s->run->arena : &own;
     struct ww_launch_result *launch = ww_arena_array(s->run->arena, 1, sizeof *launch);
     if (!launch) return ww_fail_nomem(error, "a sample");
     WW_TRY(ww_run_goes_on(s->run, u->launch, error)); /* a replay of few cycles does not ask */
     options.segments = true;
+    options.fast = way == WW_WAY_FAST;
     options.code_known = kernel_ran_before(s, u);
     ww_arena_init(&own, 0);
     uint64_t phase = set_phase(s, u, &options);
@@ -305,23 +324,25 @@ static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, bool longer,
         ww_engine_set_time(engine, phase);
         ww_engine_queued(engine, st.position > 0 && !s->run->flush);
     }
-    if (code == WW_OK) code = replay_stretch(s, engine, u, &st, arena, &s->kept[longer][unit], launch, error);
+    if (code == WW_OK) code = replay_stretch(s, engine, u, &st, arena, out, launch, error);
+    if (way == WW_WAY_FAST) out->cost = fast_cost(launch);
     ww_engine_free(engine);
     ww_arena_free(&own);
     if (code == WW_OK && keep) s->whole[unit] = launch;
     return code;
 }
 
-enum ww_code ww_sampler_measure(void *context, const struct ww_frame *frame, size_t unit, bool longer,
-                                struct ww_measure *out, struct ww_error *error) {
+enum ww_code ww_sampler_measure(void *context, const struct ww_frame *frame, size_t unit,
+                                enum ww_measure_way way, struct ww_measure *out, struct ww_error *error) {
     struct ww_sampler *s = context;
     (void)frame; /* the sampler's own */
-    if (!s->kept[longer][unit].there) {
-        ww_sampler_begin_unit(s, unit, longer);
-        WW_TRY(unit < s->head ? measure_head(s, error) : measure_unit(s, unit, longer, error));
+    if (!s->kept[way][unit].there) {
+        ww_sampler_begin_unit(s, unit, way);
+        bool head = unit < s->head && way != WW_WAY_FAST;
+        WW_TRY(head ? measure_head(s, error) : measure_unit(s, unit, way, error));
         ww_sampler_end_unit(s);
     }
-    *out = s->kept[longer][unit];
+    *out = s->kept[way][unit];
     return WW_OK;
 }
 
@@ -332,6 +353,7 @@ enum ww_code ww_sampler_draw(struct ww_sampler *s, uint64_t seed, double target,
                                   .confidence = confidence,
                                   .least = SAMPLED_LEAST,
                                   .energy = s->run->power != NULL,
+                                  .variate = true,
                                   .measure = ww_sampler_measure,
                                   .plan = s->run->options->weigh ? ww_sampler_plan : NULL,
                                   .context = s};

@@ -65,9 +65,9 @@ void ww_sampler_spend(struct ww_sampler *s, size_t position, double replayed, do
     s->planned -= cost;
 }
 
-void ww_sampler_begin_unit(struct ww_sampler *s, size_t unit, bool longer) {
+void ww_sampler_begin_unit(struct ww_sampler *s, size_t unit, enum ww_measure_way way) {
     s->run->current_cost.cost = pace_of(s, ww_sampler_position(s, s->frame.unit[unit].launch));
-    s->planned = longer ? LONGER_COST * cost_of(s, unit) : cost_of(s, unit);
+    s->planned = way == WW_WAY_LONGER ? LONGER_COST * cost_of(s, unit) : cost_of(s, unit);
     for (size_t u = unit + 1; u < s->head && unit < s->head; u++) s->planned += cost_of(s, u);
 }
 

@@ -60,7 +60,14 @@ static void say_what(const struct run *r, const struct ww_sampler *s, const stru
                                 .warming_seconds = s->warming_seconds,
                                 .bias_cycles = e->bias[WW_MEASURE_CYCLES],
                                 .bias_energy = e->bias[WW_MEASURE_JOULES],
-                                .pairs = e->pairs};
+                                .pairs = e->pairs,
+                                .estimator = e->variate ? "ratio to instructions, and regression on fast replay"
+                                                        : "ratio to instructions",
+                                .fast_units = e->fast,
+                                .fast_instructions = whole_number(e->fast_replayed),
+                                .fast_cost = e->fast_cost,
+                                .correlation = e->correlation,
+                                .pays_from = e->pays_from};
     for (size_t i = 0; i < s->launches; i++) out->ctas += s->launch[i].ctas;
 }
 

@@ -43,6 +43,10 @@ static void sampling(struct ww_page *p, const struct ww_result *r) {
              ww_grouped(s->drawn, b), ww_grouped(s->units, (char[32]){0}));
     figure(p, "replayed", text);
     figure(p, "why it stopped", s->reason);
+    if (!s->fast_units) return;
+    snprintf(text, sizeof text, "%s; correlation %.2f, pays from %.2f; %s units by fast replay", s->estimator,
+             s->correlation, s->pays_from, ww_grouped(s->fast_units, a));
+    figure(p, "estimator", text);
 }
 
 /* The board's power, beside which the run's stands. */

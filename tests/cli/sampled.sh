@@ -46,6 +46,13 @@ python3 -c '
 import json
 s = json.load(open("all.json"))["sampling"]
 print(s["reason"], s["share_replayed"] > 1.01)'
+# Fast replay is tried as control variate where many more units are wanted, and left out where it tells too little.
+warpwatt run --gpu gtx480 --trace s.wwt --mode sampled --seed 3 --target-error 0.05% --db v.db | grep estimator
+warpwatt query --db v.db 'SELECT estimator, fast_units, fast_instructions > 0 AS counted, correlation < pays_from AS little, fast_cost BETWEEN 0.6 AND 1 AS cost FROM run_sampling' --json
+warpwatt report --run 1 --db v.db --json | python3 -c '
+import json, sys
+s = json.load(sys.stdin)["summary"]["sampling"]
+print(s["estimator"], s["units_fast"], s["correlation"] < s["pays_from"])'
 # The suite, on inputs that mean little.
 warpwatt validate sampling --small -j2 --json >v.json
 python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/validate.json" v.json

@@ -1,5 +1,5 @@
 /* Statistics of samples, the population of units, and the two stages: on populations whose truth is known. */
-#include "../../estimator/fast/sample.h"
+#include "../../estimator/fast/sample_variate.h"
 #include "../../estimator/result/stats.h"
 #include <math.h>
 #include <setjmp.h>
@@ -87,8 +87,9 @@ enum { MOST = 400 };
 struct population {
     struct ww_arena arena;
     struct ww_frame frame;
-    double y[MOST], longer; /* cycles by unit; factor of a longer way */
-    double issued, scatter; /* by windows, of their CTAs' instructions: on average; standard deviation */
+    double y[MOST], longer;  /* cycles by unit; factor of a longer way */
+    double issued, scatter;  /* by windows, of their CTAs' instructions: on average; standard deviation */
+    double fast[MOST], cost; /* cycles by unit of fast replay, if cost is not 0: its part of full replay's */
     size_t measured;
 };
 
@@ -115,13 +116,18 @@ static void make_launches(struct population *p, size_t count, uint64_t step) {
     make(p, launch, count);
 }
 
-static enum ww_code measure(void *context, const struct ww_frame *frame, size_t unit, bool longer,
+static enum ww_code measure(void *context, const struct ww_frame *frame, size_t unit, enum ww_measure_way way,
                             struct ww_measure *out, struct ww_error *e) {
     struct population *p = context;
     (void)e;
     *out = (struct ww_measure){
         .there = true, .instructions = frame->unit[unit].size, .replayed = frame->unit[unit].cost};
-    for (int k = 0; k < WW_MEASURES; k++) out->y[k] = p->y[unit] * (longer ? p->longer : 1);
+    if (way == WW_WAY_FAST) {
+        for (int k = 0; k < WW_MEASURES; k++) out->y[k] = p->fast[unit];
+        out->cost = p->cost;
+        return WW_OK;
+    }
+    for (int k = 0; k < WW_MEASURES; k++) out->y[k] = p->y[unit] * (way == WW_WAY_LONGER ? p->longer : 1);
     if (frame->unit[unit].kind == WW_UNIT_WINDOW) {
         struct ww_rng r;
         ww_rng_seed(&r, unit);
@@ -137,6 +143,7 @@ static enum ww_code measure(void *context, const struct ww_frame *frame, size_t 
 static void estimate(struct population *p, uint64_t seed, double target, struct ww_estimate *e) {
     struct ww_sample_options o = {
         .seed = seed, .target = target, .confidence = 0.95, .energy = true, .measure = measure, .context = p};
+    o.variate = p->cost > 0;
     assert_int_equal(ww_sample(&p->frame, &o, &p->arena, e, &error), WW_OK);
 }
 
@@ -372,6 +379,120 @@ static void a_noisy_population_needs_the_second_stage(void **state) {
     ww_arena_free(&p.arena);
 }
 
+/* ---- fast replay as control variate ---- */
+
+static void a_variate_of_half_the_cost_pays_from_a_correlation_of_0_943(void **state) {
+    (void)state;
+    near(sqrt(ww_variate_pays_from(0.5)), 0.942809, 1e-6); /* sqrt(8)/3 */
+    near(ww_variate_gain(sqrt(8) / 3, 0.5), 1, 1e-9);
+    assert_true(ww_variate_gain(0.99, 0.5) < 1 && ww_variate_gain(0.9, 0.5) > 1);
+    near(ww_variate_pays_from(1), 1, 0);
+}
+
+/* Cochran, 12.7: (sqrt(1 - rho^2) + rho sqrt(k))^2. */
+static void a_perfect_variate_leaves_its_own_cost(void **state) {
+    (void)state;
+    near(ww_variate_gain(1, 0.1), 0.1, 1e-12);
+    near(ww_variate_part(1, 0.1), 0, 1e-12);
+    near(ww_variate_part(0.6, 0.25), 0.5 * 0.8 / 0.6, 1e-12);
+}
+
+static void a_correlation_of_few_units_is_reckoned_with_as_less(void **state) {
+    (void)state;
+    near(ww_variate_least(0.9, 102, 0.975), tanh(atanh(0.9) - 0.1959964), 1e-6);
+    assert_true(ww_variate_least(0.9, 6, 0.9) < ww_variate_least(0.9, 60, 0.9));
+    near(ww_variate_least(0.9, 2, 0.9), 0, 0);
+    near(ww_variate_least(-0.5, 50, 0.9), 0, 0);
+}
+
+/* Launches alike that take 1000 cycles with a standard deviation of 120; fast replay tells `rho` of it. */
+static double make_correlated(struct population *p, double rho, double cost, uint64_t seed) {
+    struct ww_rng r;
+    double sum = 0;
+    make_launches(p, 390, 0);
+    p->cost = cost;
+    ww_rng_seed(&r, seed);
+    for (size_t i = 0; i < p->frame.count; i++) {
+        double a = normal(&r), b = normal(&r);
+        sum += p->y[i] = 1000 + 120 * a;
+        p->fast[i] = 800 + 90 * (rho * a + sqrt(1 - rho * rho) * b);
+    }
+    return sum;
+}
+
+static void its_slope_and_correlation_are_the_regressions(void **state) {
+    (void)state;
+    struct population p;
+    struct ww_measure full[MOST] = {{.there = false}}, fast[MOST] = {{.there = false}};
+    struct ww_variate v;
+    double ratio[WW_MEASURES];
+    make_correlated(&p, 1, 0.2, 3);
+    for (size_t h = 0; h < p.frame.strata; h++) {
+        struct ww_stratum *s = &p.frame.stratum[h];
+        s->drawn = s->fast = s->count < 20 ? s->count : 20;
+        for (size_t i = 0; i < s->drawn; i++) {
+            size_t u = p.frame.order[s->first + i];
+            measure(&p, &p.frame, u, WW_WAY_DRAWN, &full[u], &error);
+            measure(&p, &p.frame, u, WW_WAY_FAST, &fast[u], &error);
+        }
+    }
+    ww_sample_ratio_of(&p.frame, full, 0, ratio);
+    ww_variate_fit(&p.frame, full, fast, 0, ratio, &v);
+    near(v.slope[WW_MEASURE_CYCLES], 120.0 / 90, 1e-9);
+    near(v.correlation[WW_MEASURE_CYCLES], 1, 1e-9);
+    ww_arena_free(&p.arena);
+}
+
+/* Of seeds: how often the interval holds, the mean estimate, and what was paid, by a full replay of all units.
+ */
+static double cover(struct population *p, double truth, size_t seeds, double *mean, double *paid,
+                    size_t *used) {
+    size_t covered = 0;
+    *mean = *paid = 0;
+    *used = 0;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct ww_estimate e;
+        estimate(p, seed, 0.02, &e);
+        *paid += (e.replayed + p->cost * e.fast_replayed) / p->frame.instructions / (double)seeds;
+        *used += e.variate;
+        *mean += (e.all ? truth : e.total[0]) / (double)seeds;
+        covered += e.all || (e.lo[0] <= truth && truth <= e.hi[0]);
+    }
+    return (double)covered / (double)seeds;
+}
+
+static void a_variate_that_tells_much_halves_the_cost_and_keeps_the_coverage(void **state) {
+    (void)state;
+    struct population p;
+    double truth, mean, plain, paid;
+    size_t used;
+    truth = make_correlated(&p, 0.99, 0, 21);
+    cover(&p, truth, 300, &mean, &plain, &used);
+    assert_int_equal(used, 0);
+    ww_arena_free(&p.arena);
+    truth = make_correlated(&p, 0.99, 0.1, 21);
+    double coverage = cover(&p, truth, 300, &mean, &paid, &used);
+    ww_arena_free(&p.arena);
+    if (used < 200) fail_msg("%zu of 300 use it", used);
+    if (coverage < 0.93 || coverage > 0.995) fail_msg("%g of the intervals hold the truth", coverage);
+    near(mean, truth, 0.002 * truth);
+    if (paid > 0.5 * plain) fail_msg("%g of all instructions in place of %g", paid, plain);
+}
+
+static void a_variate_that_tells_little_or_costs_much_is_left_out(void **state) {
+    (void)state;
+    static const double of[][2] = {{0, 0.1}, {0.5, 0.5}, {0.98, 0.9}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct population p;
+        double mean, paid, truth = make_correlated(&p, of[i][0], of[i][1], 22 + i);
+        size_t used;
+        double coverage = cover(&p, truth, 100, &mean, &paid, &used);
+        assert_true(coverage > 0.9);
+        if (used > 5) fail_msg("correlation %g, cost %g: %zu of 100 use it", of[i][0], of[i][1], used);
+        ww_arena_free(&p.arena);
+    }
+}
+
 /* Windows of which one in twelve takes twice as long: a pilot may miss them, and then the rest of the sample
  * does not, so that strata are wanted whole. */
 static void what_a_sample_takes_before_it_gives_up_is_less_than_it_may_take(void **state) {
@@ -459,6 +580,12 @@ int main(void) {
         cmocka_unit_test(intervals_of_a_normal_population_cover_it),
         cmocka_unit_test(a_noisy_population_needs_the_second_stage),
         cmocka_unit_test(what_a_sample_takes_before_it_gives_up_is_less_than_it_may_take),
+        cmocka_unit_test(a_variate_of_half_the_cost_pays_from_a_correlation_of_0_943),
+        cmocka_unit_test(a_perfect_variate_leaves_its_own_cost),
+        cmocka_unit_test(a_correlation_of_few_units_is_reckoned_with_as_less),
+        cmocka_unit_test(its_slope_and_correlation_are_the_regressions),
+        cmocka_unit_test(a_variate_that_tells_much_halves_the_cost_and_keeps_the_coverage),
+        cmocka_unit_test(a_variate_that_tells_little_or_costs_much_is_left_out),
         cmocka_unit_test(what_a_longer_way_changes_is_corrected_and_widens),
         cmocka_unit_test(a_seed_draws_the_same_units_again_and_another_seed_others),
         cmocka_unit_test(derived_figures_follow_the_delta_method),

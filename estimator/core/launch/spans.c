@@ -3,7 +3,7 @@
 #include "../memory/fast_calendar.h"
 #include "engine_internal.h"
 
-#define SPAN 512 /* cycles that an SM goes before the next one does */
+#define SPAN 128 /* cycles that an SM goes before the next one does */
 
 struct ww_spans {
     uint64_t *due;  /* by SM: cycle of whatever comes next */

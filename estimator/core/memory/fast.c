@@ -203,10 +203,6 @@ static bool make_walks(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct 
 
 enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct ww_tlb *tlb,
                          struct ww_arena *arena, struct ww_fast **out, struct ww_error *error) {
-    if (l2->prefetch.window)
-        return ww_fail(error, WW_UNSUPPORTED, gpu->name,
-                       "fast replay does not model l2.prefetch=sequential; expected --mode full or sampled, or "
-                       "--set l2.prefetch=off");
     struct ww_fast *f = ww_arena_array(arena, 1, sizeof *f);
     if (!f) return ww_fail_nomem(error, "the memory system");
     *f = (struct ww_fast){.l2 = l2,
@@ -220,6 +216,8 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
     if (!make_ports(f, gpu, arena) || !make_slices(f, gpu, arena) || !make_walks(f, gpu, arena) ||
         !ww_fast_dram_init(f, gpu, arena))
         return ww_fail_nomem(error, "the memory system");
+    l2->prefetch.ops = &ww_fast_prefetch;
+    l2->prefetch.fast = f;
     *out = f;
     return WW_OK;
 }

@@ -13,14 +13,13 @@
  * and walks, the places of requests at a slice (a full one refuses).
  * Simplified:
  * - DRAM is not scheduled by what waits. A row stays usable until the activate of the next one of its bank: who
- *   comes before that, hits it, as FR-FCFS would have it. Writes take the bus when they come, and cost a turn
- * of the bus for each batch that the controller would drain.
- * - Requests of a slice pass one that waits for an MSHR or for room at the DRAM.
- * - l2.mshr_merge, the queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under
- *   way are left out.
- * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking.
- *
- * Not supported: l2.prefetch=sequential, which looks at queues. */
+ *   comes before that, hits it, as FR-FCFS would have it. Writes are collected as the controller does, and a
+ *   batch of them has the bus for itself; where nothing has been read since the last one, they take it as they
+ *   come.
+ * - What waits at a slice holds those behind it, but not what was served before in host order.
+ * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under way are left
+ * out.
+ * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking. */
 #ifndef WW_CORE_FAST_H
 #define WW_CORE_FAST_H
 
@@ -31,6 +30,7 @@
 
 #define WW_FAST_REPLIES 1024u /* under way to the SMs of a port, at most */
 #define WW_FAST_ROWS 4u       /* rows that a bank remembers */
+#define WW_FAST_DRAINS 4u     /* batches of writes that a channel remembers */
 #define WW_FAST_JOINED 64u    /* addresses of reads that a slice has waiting, of which it remembers the last */
 
 struct ww_fast_reply {
@@ -79,6 +79,15 @@ struct ww_fast_bank {
     uint32_t next;   /* row to be forgotten next */
 };
 
+struct ww_fast_write { /* that the controller holds */
+    struct ww_dram_place place;
+    uint32_t bursts;
+};
+
+struct ww_fast_drain { /* a batch of writes: DRAM cycles in which no row is opened to be read */
+    uint64_t begin, end;
+};
+
 struct ww_fast_channel {
     struct ww_calendar bus, activates;
     struct ww_calendar
@@ -87,8 +96,12 @@ struct ww_fast_channel {
     struct ww_places room[2];         /* by direction: bursts, in L2 cycles */
     uint64_t refresh_due, open_since; /* open_since: UINT64_MAX: no bank has been opened yet */
     uint32_t refresh_bank;
-    uint32_t written; /* bursts since the bus was turned */
-    bool read;        /* since then */
+    struct ww_fast_write *write;                /* that wait, oldest first */
+    uint32_t writes, write_bursts;              /* of these */
+    struct ww_fast_drain drain[WW_FAST_DRAINS]; /* ring of the last ones */
+    uint64_t drained;                           /* the latest end of them */
+    uint32_t drains;                            /* so far */
+    bool read;                                  /* something was read since the last one */
 };
 
 struct ww_fast_page { /* being translated */
@@ -120,7 +133,7 @@ struct ww_fast {
     uint64_t translated, l2_tlb_free; /* latest `ready` of them; next look-up of the L2 TLB */
 };
 
-/* Takes its memory from the arena. Errors: WW_UNSUPPORTED (the GPU has what is not supported), WW_NOMEM. */
+/* Takes its memory from the arena. Errors: WW_NOMEM. */
 enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct ww_tlb *tlb,
                          struct ww_arena *arena, struct ww_fast **out, struct ww_error *error);
 /* As ww_memsys_send, for a request to the place; what it leads to is reserved. */
@@ -146,6 +159,8 @@ void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t c
  * `far`, from the other partition. Returns when the slice has served it. */
 uint64_t ww_fast_serve(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, bool far,
                        uint64_t cycle);
+/* What the prefetcher looks at: places that are taken of the channel's reads and of the slice's MSHRs. */
+extern const struct ww_l2_prefetch_ops ww_fast_prefetch;
 /* A page walk's read; returns the cycle at which the data are there. *from_dram: some of them came from there.
  */
 uint64_t ww_fast_walk_read(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint64_t cycle,
@@ -155,10 +170,11 @@ uint64_t ww_fast_walk_read(struct ww_fast *f, uint32_t slice, const struct ww_l2
 uint64_t ww_fast_translate(struct ww_fast *f, const struct ww_mem_request *request, uint64_t cycle,
                            bool *walked);
 
-/* Sectors of a line pass from or to DRAM, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last
- * are at the slice, and in *issued that at which their last column command is issued. */
-uint64_t ww_fast_dram(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask,
-                      enum ww_dram_direction direction, uint64_t cycle, uint64_t *issued);
+/* Sectors of a line are read from DRAM, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last
+ * are at the slice. */
+uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);
+/* Sectors of a line are given to the controller to be written, at L2 cycle `cycle`. */
+void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);
 /* False: out of memory. */
 bool ww_fast_dram_init(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct ww_arena *arena);
 /* As ww_dram_settle and ww_dram_count. */

@@ -31,16 +31,28 @@ static inline struct ww_window *ww_window_of(struct ww_window *ring, uint32_t wi
     return w;
 }
 
-/* Takes `units` from `cycle` on, as soon as there are any; returns the cycle at which they begin. */
-static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, uint32_t units) {
+/* The first window that is not full, from that of `cycle` on. */
+static inline uint64_t ww_calendar_window(struct ww_calendar *c, uint64_t cycle) {
     uint64_t n = cycle >> WW_CALENDAR_SHIFT;
     if (n >= c->full_from && n < c->full_to) n = c->full_to;
-    struct ww_window *w = ww_window_of(c->window, WW_CALENDAR_WINDOWS, n);
-    while (w->used >= WW_CALENDAR_FULL) {
+    while (ww_window_of(c->window, WW_CALENDAR_WINDOWS, n)->used >= WW_CALENDAR_FULL) {
         if (n != c->full_to) c->full_from = n;
         c->full_to = ++n;
-        w = ww_window_of(c->window, WW_CALENDAR_WINDOWS, n);
     }
+    return n;
+}
+
+/* The cycle, `cycle` or later, at which something is free; nothing is taken. */
+static inline uint64_t ww_calendar_free(struct ww_calendar *c, uint64_t cycle) {
+    uint64_t n = ww_calendar_window(c, cycle), begin = n << WW_CALENDAR_SHIFT;
+    begin += c->window[n & (WW_CALENDAR_WINDOWS - 1)].used >> WW_CALENDAR_UNIT;
+    return begin > cycle ? begin : cycle;
+}
+
+/* Takes `units` from `cycle` on, as soon as there are any; returns the cycle at which they begin. */
+static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, uint32_t units) {
+    uint64_t n = ww_calendar_window(c, cycle);
+    struct ww_window *w = &c->window[n & (WW_CALENDAR_WINDOWS - 1)];
     uint64_t begin = (n << WW_CALENDAR_SHIFT) + (w->used >> WW_CALENDAR_UNIT);
     for (uint32_t room; units > (room = WW_CALENDAR_FULL - w->used); units -= room) {
         w->used = WW_CALENDAR_FULL;
@@ -49,6 +61,16 @@ static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, u
     }
     w->used += units;
     return begin > cycle ? begin : cycle;
+}
+
+/* Takes what is free between two cycles. */
+static inline void ww_calendar_hold(struct ww_calendar *c, uint64_t from, uint64_t until) {
+    uint64_t n = from >> WW_CALENDAR_SHIFT, last = until >> WW_CALENDAR_SHIFT;
+    if (last > n + WW_CALENDAR_WINDOWS / 2) last = n + WW_CALENDAR_WINDOWS / 2;
+    for (; n < last; n++) ww_window_of(c->window, WW_CALENDAR_WINDOWS, n)->used = WW_CALENDAR_FULL;
+    struct ww_window *w = ww_window_of(c->window, WW_CALENDAR_WINDOWS, last);
+    uint32_t part = (uint32_t)(until & ((1u << WW_CALENDAR_SHIFT) - 1)) << WW_CALENDAR_UNIT;
+    if (w->used < part) w->used = part;
 }
 
 #define WW_PLACES_WINDOWS 256u
@@ -67,6 +89,11 @@ static inline uint64_t ww_places_free(struct ww_places *p, uint32_t count, uint6
         n++;
     uint64_t begin = n << WW_PLACES_SHIFT;
     return begin > cycle ? begin : cycle;
+}
+
+/* Places that are taken at a cycle. */
+static inline uint32_t ww_places_used(struct ww_places *p, uint64_t cycle) {
+    return ww_window_of(p->window, WW_PLACES_WINDOWS, cycle >> WW_PLACES_SHIFT)->used;
 }
 
 /* Takes places from one cycle to another. */

@@ -84,19 +84,6 @@ static struct ww_fast_row *open_row(struct ww_fast *f, struct ww_fast_channel *c
     return new;
 }
 
-/* The controller drains writes in batches, and turns the bus for each if reads use it, too. */
-static void turn(struct ww_fast *f, struct ww_fast_channel *c, uint32_t bursts, uint64_t cycle) {
-    const struct ww_dram *d = f->dram;
-    uint32_t batch = d->write_high > d->write_low ? d->write_high - d->write_low : 1;
-    c->written += bursts;
-    if (c->written < batch) return;
-    c->written = 0;
-    if (c->read)
-        ww_calendar_take(&c->bus, cycle,
-                         (uint32_t)(d->timing.twtr + d->timing.tcl + WW_DRAM_TURNAROUND) << WW_CALENDAR_UNIT);
-    c->read = false;
-}
-
 /* When the last of so many bursts of the bank's open row is issued, the first not before `cycle`. */
 static uint64_t columns(struct ww_fast *f, struct ww_fast_channel *c, uint32_t group, uint32_t bursts,
                         uint64_t cycle) {
@@ -111,54 +98,162 @@ static uint64_t columns(struct ww_fast *f, struct ww_fast_channel *c, uint32_t g
     return ww_dram_max(last, cycle + (bursts - 1) * t->gap);
 }
 
-static void count(struct ww_fast *f, uint8_t mask, uint32_t bursts, bool opened,
-                  enum ww_dram_direction direction) {
+static void count(struct ww_fast *f, uint8_t mask, uint32_t bursts, enum ww_dram_direction direction) {
     struct ww_dram *d = f->dram;
     bool reads = direction == WW_DRAM_READ;
     f->counter[reads ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += ww_bits8(mask) << d->sector_shift;
     f->counter[reads ? WW_C_DRAM_BURST_READ : WW_C_DRAM_BURST_WRITE] += bursts;
     f->counter[WW_C_DRAM_BUSY_CYCLES] += bursts * d->timing.burst;
-    f->counter[WW_C_DRAM_ROW_HIT] += bursts - opened;
 }
 
-/* The last column command for the row at `place`. */
-static uint64_t access_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
-                           uint8_t mask, enum ww_dram_direction direction, uint64_t cycle) {
-    const struct ww_dram_timing *t = &f->dram->timing;
+/* The row of the place, open at `cycle` or opened for so many bursts. */
+static struct ww_fast_row *find_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
+                                    uint32_t bursts, uint64_t cycle) {
     struct ww_fast_bank *b = &c->bank[place.bank];
-    uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector, k = 0;
+    uint32_t k = 0;
     while (k < WW_FAST_ROWS && (b->row[k].row != place.row || b->row[k].until <= cycle)) k++;
     bool opened = k == WW_FAST_ROWS;
-    struct ww_fast_row *r = opened ? open_row(f, c, b, place.row, cycle) : &b->row[k];
-    count(f, mask, bursts, opened, direction);
-    if (direction == WW_DRAM_WRITE) turn(f, c, bursts, cycle);
-    c->read |= direction == WW_DRAM_READ;
-    uint64_t last =
-        columns(f, c, place.bank & (f->dram->groups - 1), bursts, ww_dram_max(cycle, r->act + t->trcd));
+    f->counter[WW_C_DRAM_ROW_HIT] += bursts - opened;
+    return opened ? open_row(f, c, b, place.row, cycle) : &b->row[k];
+}
+
+/* The last column command for a row is at `last`. */
+static void used(struct ww_fast *f, struct ww_fast_row *r, enum ww_dram_direction direction, uint64_t last) {
+    const struct ww_dram_timing *t = &f->dram->timing;
     uint64_t pre = last + (direction == WW_DRAM_READ ? t->trtp : t->twl + t->burst + t->twr);
     if (pre > r->pre) r->pre = pre;
     if (t->closed_page && r->until == UINT64_MAX) {
         f->counter[WW_C_DRAM_PRECHARGE]++;
         r->until = r->pre;
     }
+}
+
+/* The last column command for the row at `place`. */
+static uint64_t access_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
+                           uint32_t bursts, enum ww_dram_direction direction, uint64_t cycle) {
+    struct ww_fast_row *r = find_row(f, c, place, bursts, cycle);
+    uint64_t last = columns(f, c, place.bank & (f->dram->groups - 1), bursts,
+                            ww_dram_max(cycle, r->act + f->dram->timing.trcd));
+    used(f, r, direction, last);
     return last;
 }
 
-uint64_t ww_fast_dram(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask,
-                      enum ww_dram_direction direction, uint64_t cycle, uint64_t *issued) {
+/* ---- writes ---------------------------------------------------------------------------------- */
+
+/* Takes those of the first *count writes that are of the first one's row out of the list; returns their bursts.
+ */
+static uint32_t take_row(struct ww_fast_channel *c, uint32_t *count) {
+    const struct ww_dram_place place = c->write[0].place;
+    uint32_t bursts = 0, left = 0, taken = 0;
+    for (uint32_t i = 0; i < c->writes; i++) {
+        if (i < *count && c->write[i].place.bank == place.bank && c->write[i].place.row == place.row) {
+            bursts += c->write[i].bursts;
+            taken++;
+        } else {
+            c->write[left++] = c->write[i];
+        }
+    }
+    *count -= taken;
+    c->writes = left;
+    c->write_bursts -= bursts;
+    return bursts;
+}
+
+/* The controller writes the first `count` writes, for which it turns the bus. Rows are opened side by side, so
+ * that it takes as long as the bus, or the bank whose row is open last; a second row of a bank is left to when
+ * its time comes, as the controller has other writes to go on with. Returns when it turns back. */
+static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t count, uint64_t begin) {
+    const struct ww_dram_timing *t = &f->dram->timing;
+    uint64_t start = begin + t->tcl + t->burst + WW_DRAM_TURNAROUND - t->twl;
+    uint64_t end = start, first = UINT64_MAX, bursts = 0, banks[WW_DRAM_BANK_WORDS] = {0};
+    while (count) {
+        const struct ww_dram_place place = c->write[0].place;
+        uint64_t *word = &banks[place.bank >> 6], bit = UINT64_C(1) << (place.bank & 63);
+        uint32_t n = take_row(c, &count);
+        struct ww_fast_row *r = find_row(f, c, place, n, begin);
+        uint64_t at = ww_dram_max(start, r->act + t->trcd), last = at + (n - 1) * t->group_gap;
+        used(f, r, WW_DRAM_WRITE, last);
+        bursts += n;
+        if (at < first) first = at;
+        if (!(*word & bit) && last + t->gap > end) end = last + t->gap;
+        *word |= bit;
+    }
+    end = ww_dram_max(end, first + bursts * t->gap);
+    uint64_t busy = end + t->twl + t->burst + t->twtr - t->gap - begin;
+    ww_calendar_take(&c->bus, begin, (uint32_t)busy << WW_CALENDAR_UNIT);
+    c->drain[c->drains++ % WW_FAST_DRAINS] = (struct ww_fast_drain){begin, end};
+    if (end > c->drained) c->drained = end;
+    return end;
+}
+
+/* What waits is written, down to so many bursts. */
+static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to, uint64_t cycle) {
+    const struct ww_clock *l2 = f->l2->clock, *dram = &f->dram->clock;
+    uint32_t count = 0, bursts = 0;
+    uint64_t end = cycle;
+    while (count < c->writes && c->write_bursts - bursts > down_to) bursts += c->write[count++].bursts;
+    if (c->read)
+        end = write_batch(f, c, count, ww_calendar_free(&c->bus, cycle));
+    else
+        while (count) {
+            const struct ww_dram_place place = c->write[0].place;
+            uint64_t last = access_row(f, c, place, take_row(c, &count), WW_DRAM_WRITE, cycle);
+            if (last > end) end = last;
+        }
+    c->read = false;
+    ww_places_take(&c->room[WW_DRAM_WRITE], (bursts + 1) / 2, ww_clock_cycle(l2, ww_clock_time(dram, cycle)),
+                   ww_clock_cycle(l2, ww_clock_time(dram, end))); /* on average */
+}
+
+/* Where a batch of writes has the bus, what is read is read behind it: the cycle from which on its row is
+ * wanted. */
+static uint64_t behind_writes(struct ww_fast_channel *c, uint64_t cycle) {
+    if (cycle >= c->drained) return cycle;
+    uint64_t bus = ww_calendar_free(&c->bus, cycle);
+    for (uint32_t i = 0; i < WW_FAST_DRAINS; i++)
+        if (c->drain[i].end > cycle && c->drain[i].begin <= bus) cycle = c->drain[i].end;
+    return cycle;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle) {
     struct ww_dram *d = f->dram;
     const struct ww_clock *l2 = f->l2->clock;
     struct ww_fast_channel *c = &f->channel[f->l2->slice[slice].channel];
     struct ww_dram_place place = ww_addrmap_dram(f->l2->map, slice, number << f->l2->line_shift);
+    uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
     uint64_t at = ww_clock_cycle(&d->clock, ww_clock_time(l2, cycle));
     refresh(f, c, at);
-    uint64_t last = access_row(f, c, place, mask, direction, at);
-    uint64_t end = last + (direction == WW_DRAM_READ ? d->timing.tcl : d->timing.twl) + d->timing.burst;
-    if (direction == WW_DRAM_READ) end += d->timing.latency;
-    *issued = ww_clock_cycle(l2, ww_clock_time(&d->clock, last));
-    uint64_t ps = ww_clock_time(&d->clock, end);
-    if (direction == WW_DRAM_WRITE && ps > f->busy_until) f->busy_until = ps;
-    return ww_clock_cycle(l2, ps);
+    count(f, mask, bursts, WW_DRAM_READ);
+    uint64_t last = access_row(f, c, place, bursts, WW_DRAM_READ, behind_writes(c, at));
+    c->read = true;
+    ww_places_take(&c->room[WW_DRAM_READ], bursts, cycle, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
+    return ww_clock_cycle(l2,
+                          ww_clock_time(&d->clock, last + d->timing.tcl + d->timing.burst + d->timing.latency));
+}
+
+void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle) {
+    struct ww_dram *d = f->dram;
+    struct ww_fast_channel *c = &f->channel[f->l2->slice[slice].channel];
+    struct ww_dram_place place = ww_addrmap_dram(f->l2->map, slice, number << f->l2->line_shift);
+    uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
+    uint64_t at = ww_clock_cycle(&d->clock, ww_clock_time(f->l2->clock, cycle)), last = at;
+    refresh(f, c, at);
+    count(f, mask, bursts, WW_DRAM_WRITE);
+    if (c->read || c->writes) {
+        c->write[c->writes++] = (struct ww_fast_write){place, bursts};
+        c->write_bursts += bursts;
+        last += d->timing.trp + d->timing.trcd + c->write_bursts * d->timing.gap; /* if it is the last one */
+        if (c->write_bursts >= d->write_high) drain(f, c, d->write_low, at);
+    } else {
+        last = access_row(f, c, place, bursts, WW_DRAM_WRITE, at);
+        const struct ww_clock *l2 = f->l2->clock;
+        ww_places_take(&c->room[WW_DRAM_WRITE], bursts, cycle,
+                       ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
+    }
+    uint64_t ps = ww_clock_time(&d->clock, last + d->timing.twl + d->timing.burst);
+    if (ps > f->busy_until) f->busy_until = ps;
 }
 
 bool ww_fast_dram_init(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
@@ -179,7 +274,10 @@ bool ww_fast_dram_init(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct 
         if (d->timing.group_gap > d->timing.gap &&
             !(c->group = ww_arena_array(arena, d->groups, sizeof *c->group)))
             return false;
-        for (uint32_t dir = 0; dir < 2; dir++) c->room[dir].limit = gpu->dram_queue;
+        c->write = ww_arena_array(arena, d->write_high + 1, sizeof *c->write);
+        if (!c->write) return false;
+        c->room[WW_DRAM_READ].limit = gpu->dram_queue;
+        c->room[WW_DRAM_WRITE].limit = gpu->dram_queue - d->write_low;
     }
     return true;
 }
@@ -190,6 +288,7 @@ void ww_fast_dram_settle(struct ww_fast *f, uint64_t now_ps) {
     for (uint32_t i = 0; i < d->channels; i++) {
         struct ww_fast_channel *c = &f->channel[i];
         refresh(f, c, cycle);
+        if (c->writes) drain(f, c, 0, cycle);
         if (cycle <= c->open_since) continue;
         f->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;
         c->open_since = cycle;

@@ -1,8 +1,9 @@
 /* An L2 slice of fast replay: look-ups in order, MSHRs as places, fills at the time that DRAM gives. */
 #include "fast.h"
+#include "l2_prefetch.h"
 
-/* A line's `miss` is the time of its last fill, the low half of an L2 cycle; `prefetched` tells that this comes
- * from DRAM. A fill is never so far ahead, so that what lies farther is of the past. */
+/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never so far ahead, so
+ * that what lies farther is of the past. */
 #define FILL_AHEAD (1u << 20)
 
 /* Cycles from `cycle` until the line's last fill; 0: it has passed. */
@@ -32,10 +33,8 @@ static inline uint8_t granules_of(const struct ww_l2 *l2, const struct ww_l2_par
 /* Writes sectors of a line to DRAM, when its queue has room; returns that cycle. */
 static uint64_t write_dram(struct ww_fast *f, struct ww_l2_slice *s, uint64_t number, uint8_t sectors,
                            uint64_t cycle) {
-    struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_WRITE];
-    uint64_t issued, at = ww_places_free(room, 1, cycle);
-    ww_fast_dram(f, s->index, number, sectors, WW_DRAM_WRITE, at, &issued);
-    ww_places_take(room, ww_bits8(sectors) * f->l2->bursts_per_sector, at, issued);
+    uint64_t at = ww_places_free(&f->channel[s->channel].room[WW_DRAM_WRITE], 1, cycle);
+    ww_fast_dram_write(f, s->index, number, sectors, at);
     return at;
 }
 
@@ -54,6 +53,19 @@ static uint64_t claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_par
     return cycle;
 }
 
+/* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */
+static uint64_t fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
+                     bool from_dram, uint64_t cycle, uint64_t ready) {
+    struct ww_fast_slice *own = &f->slice[s->index];
+    ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][ww_bits8(sectors)]);
+    ww_places_take(&own->mshrs, ww_bits8(sectors), cycle, ready);
+    line->valid |= sectors;
+    line->from_dram = from_dram ? sectors : 0;
+    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1)) line->written[__builtin_ctz(m)] = 1;
+    if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
+    return ready;
+}
+
 static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const struct ww_l2_packet *p,
                           uint64_t number, uint8_t sectors, uint64_t cycle, uint8_t *level);
 
@@ -65,13 +77,12 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     struct ww_fast_slice *own = &f->slice[s->index];
     struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_READ];
     bool copy = part->number & l2->copy_bit;
-    uint64_t cycle = ww_places_free(&own->mshrs, ww_bits8(need), *begin), ready, issued;
+    uint64_t cycle = ww_places_free(&own->mshrs, ww_bits8(need), *begin), ready;
     if (!copy) cycle = ww_places_free(room, 1, cycle);
     if (part->index == WW_NONE) cycle = claim(f, s, part, cycle);
     *begin = cycle;
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t more = l2->blocks && !copy ? l2->fetch_of[need] & (uint8_t) ~(line->valid | need) : 0;
-    uint32_t sectors = ww_bits8(need | more);
     *level = WW_LEVEL_DRAM;
     if (copy) {
         ww_l2_count(s, WW_C_L2_FAR, ww_bits8(need));
@@ -85,15 +96,19 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         ww_l2_count(s, WW_C_L2_SECTOR_MISS, ww_bits8(need));
         ww_l2_count_inst(s, p, WW_I_L2_MISS, ww_bits8(need));
         if (more) ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(more));
-        ready = ww_fast_dram(f, s->index, part->number, need | more, WW_DRAM_READ, cycle, &issued);
-        ww_places_take(room, sectors * l2->bursts_per_sector, cycle, issued);
+        ready = ww_fast_dram_read(f, s->index, part->number, need | more, cycle);
     }
-    ready = ww_calendar_take(&own->fill, ready, l2->time_of[0][sectors]);
-    ww_places_take(&own->mshrs, sectors, cycle, ready);
-    line->valid |= need | more;
-    line->prefetched = *level == WW_LEVEL_DRAM ? need | more : 0;
-    if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
-    return ready;
+    return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, cycle, ready);
+}
+
+/* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector
+ * that is not valid, it counts here of one that is: the requests that wait for its fill. */
+static bool join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors) {
+    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
+        if (line->written[__builtin_ctz(m)] >= l2->merge) return false;
+    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
+        if (line->written[__builtin_ctz(m)] < UINT8_MAX) line->written[__builtin_ctz(m)]++;
+    return true;
 }
 
 /* Looks the part up at *begin, at which the tags are the request's, or later if it must wait. */
@@ -104,12 +119,17 @@ static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         struct ww_l2_line *line = &s->tags.line[part->index];
         have = line->valid & part->want;
         ww_l2_tags_touch(&s->tags, part->set, part->index);
+        if (line->prefetched & have) ww_l2_prefetch_used(s, p, part, *begin);
         uint64_t ahead = have ? fill_ahead(line, *begin) : 0;
+        if (ahead && !join_fill(s->l2, line, have)) { /* waits at the slice until it is a hit */
+            *begin += ahead;
+            ahead = 0;
+        }
         if (ahead) {
             ww_l2_count(s, WW_C_L2_SECTOR_MERGED, ww_bits8(have));
             ww_l2_count_inst(s, p, WW_I_L2_MERGED, ww_bits8(have));
             add(r, MERGED, granules_of(s->l2, part, have), *begin + ahead,
-                line->prefetched & have ? WW_LEVEL_DRAM : WW_LEVEL_L2);
+                line->from_dram & have ? WW_LEVEL_DRAM : WW_LEVEL_L2);
         } else if (have) {
             ww_l2_count(s, WW_C_L2_SECTOR_HIT, ww_bits8(have));
             add(r, HIT, granules_of(s->l2, part, have), *begin, WW_LEVEL_L2);
@@ -118,6 +138,7 @@ static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     need = part->want & (uint8_t)~have;
     if (need) {
         uint64_t at = fetch(f, s, p, part, need, begin, &level);
+        if (s->l2->prefetch.window && p->sm != WW_L2_WALKER) ww_l2_prefetch_miss(s, p, part, need, *begin);
         add(r, MISSED, granules_of(s->l2, part, need), at, level);
     }
     if (p->kind == WW_MEM_ATOMIC) {
@@ -162,6 +183,27 @@ static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const str
     }
     return end + 1;
 }
+
+/* ---- prefetch: the queues that it looks at are the places that are taken --------------------- */
+
+static bool idle(struct ww_l2_slice *s, uint64_t cycle) {
+    const struct ww_l2 *l2 = s->l2;
+    struct ww_places *room = &l2->prefetch.fast->channel[s->channel].room[WW_DRAM_READ];
+    uint32_t waiting = ww_places_used(room, cycle);
+    return waiting <= l2->prefetch.queue && waiting < room->limit;
+}
+
+static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
+    return ww_places_used(&s->l2->prefetch.fast->slice[s->index].mshrs, cycle);
+}
+
+static void read_ahead(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
+    struct ww_fast *f = s->l2->prefetch.fast;
+    uint64_t ready = ww_fast_dram_read(f, s->index, part->number, need, cycle);
+    fill(f, s, &s->tags.line[part->index], need, true, cycle, ready);
+}
+
+const struct ww_l2_prefetch_ops ww_fast_prefetch = {.idle = idle, .mshrs_used = mshrs_used, .read = read_ahead};
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -263,8 +305,10 @@ static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struc
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t hits = hits_of(s, &part, begin), units = l2->time_of[0][hits];
         if (hits) units = most(units, update_units(l2, p));
-        begin = ww_calendar_take(&own->tags, begin, units);
+        uint64_t served = ww_calendar_take(&own->tags, begin, units);
+        begin = served;
         read_part(f, s, p, &part, &begin, &r);
+        if (begin > served) ww_calendar_hold(&own->tags, served, begin); /* those behind it wait, too */
     }
     if (p->kind == WW_MEM_ATOMIC) update(f, s, p, &r, begin);
     note_wait(own, p, &r, begin);
@@ -281,16 +325,9 @@ static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct 
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t need = part->want & (uint8_t)~line->valid;
     if (need) {
-        uint64_t issued;
         cycle = ww_places_free(room, 1, ww_places_free(&own->mshrs, ww_bits8(need), cycle));
         ww_l2_count(s, WW_C_L2_WRITE_FETCH, ww_bits8(need));
-        uint64_t ready = ww_fast_dram(f, s->index, part->number, need, WW_DRAM_READ, cycle, &issued);
-        ww_places_take(room, ww_bits8(need) * s->l2->bursts_per_sector, cycle, issued);
-        ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][ww_bits8(need)]);
-        ww_places_take(&own->mshrs, ww_bits8(need), cycle, ready);
-        line->valid |= need;
-        line->prefetched = need;
-        if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
+        fill(f, s, line, need, true, cycle, ww_fast_dram_read(f, s->index, part->number, need, cycle));
     }
     ww_l2_count(s, WW_C_L2_WRITE_THROUGH, ww_bits8(part->want));
     return write_dram(f, s, part->number, part->want, cycle);
@@ -327,8 +364,10 @@ static uint64_t serve_write(struct ww_fast *f, struct ww_l2_slice *s, const stru
         if (!granules) continue;
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t sectors = ww_bits8(part.want);
-        begin = ww_calendar_take(&f->slice[s->index].tags, begin, l2->time_of[1][sectors]);
-        begin = write_part(f, s, p, &part, begin);
+        struct ww_calendar *tags = &f->slice[s->index].tags;
+        uint64_t served = ww_calendar_take(tags, begin, l2->time_of[1][sectors]);
+        begin = write_part(f, s, p, &part, served);
+        if (begin > served) ww_calendar_hold(tags, served, begin);
         if (l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
         ww_l2_count(s, WW_C_L2_SECTOR_WRITE, sectors);
     }

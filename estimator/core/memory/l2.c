@@ -1,6 +1,7 @@
 /* The L2 slices. */
 #include "../../result/result.h"
 #include "l2_part.h"
+#include "l2_prefetch.h"
 #include <assert.h>
 
 enum {
@@ -329,7 +330,8 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
     if (gpu->l2_partitions == 1) l2->elsewhere = (uint32_t)(gpu->l2_shared_elsewhere * 65536 + 0.5);
     l2->elsewhere_latency = idle_latency(gpu);
     if (gpu->l2_prefetch == WW_L2_PREFETCH_SEQUENTIAL)
-        l2->prefetch = (struct ww_l2_prefetch){.window = (uint64_t)gpu->l2_prefetch_kb << 10,
+        l2->prefetch = (struct ww_l2_prefetch){.ops = &ww_l2_prefetch_queued,
+                                               .window = (uint64_t)gpu->l2_prefetch_kb << 10,
                                                .ahead = gpu->l2_prefetch_ahead,
                                                .queue = gpu->l2_prefetch_queue,
                                                .trust = WW_L2_TRUST_MAX};

@@ -181,7 +181,21 @@ struct ww_l2_sequence {  /* bytes that are prefetched one after another; see l2_
     uint64_t next;       /* to be fetched next */
 };
 
+struct ww_l2_part;
+
+/* What the prefetcher asks of the memory behind it: full replay's queues, or what fast replay has reserved. */
+struct ww_l2_prefetch_ops {
+    /* The slice's channel has few reads waiting at L2 cycle `cycle`, and room for one more. */
+    bool (*idle)(struct ww_l2_slice *s, uint64_t cycle);
+    /* MSHRs of the slice in use. */
+    uint32_t (*mshrs_used)(struct ww_l2_slice *s, uint64_t cycle);
+    /* Reads sectors of the part, which has a line and wants no write-back. */
+    void (*read)(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need, uint64_t cycle);
+};
+
 struct ww_l2_prefetch {
+    const struct ww_l2_prefetch_ops *ops;
+    struct ww_fast *fast; /* of its ops */
     struct ww_l2_sequence sequence[WW_L2_SEQUENCES];
     uint64_t window, ahead; /* bytes; window 0: no prefetch */
     uint32_t queue;         /* reads that may wait at a channel that takes a prefetch */

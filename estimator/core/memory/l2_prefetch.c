@@ -27,12 +27,25 @@ static struct ww_l2_sequence *find(struct ww_l2_prefetch *f, uint64_t address, u
     return NULL;
 }
 
-static bool idle(const struct ww_l2_slice *s) {
+static bool idle(struct ww_l2_slice *s, uint64_t cycle) {
     const struct ww_l2 *l2 = s->l2;
+    (void)cycle; /* now */
     /* A queue may hold fewer bursts than prefetch.queue requests need. */
     return ww_dram_waiting(l2->dram, s->channel, WW_DRAM_READ) <= l2->prefetch.queue &&
            ww_dram_has_room(s->room, WW_DRAM_READ);
 }
+
+static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
+    (void)cycle;
+    return s->mshrs_used;
+}
+
+static void read_dram(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
+    ww_l2_push_dram(s, part->number, need, ww_l2_take_mshrs(s, part, need), WW_DRAM_READ, cycle);
+}
+
+const struct ww_l2_prefetch_ops ww_l2_prefetch_queued = {
+    .idle = idle, .mshrs_used = mshrs_used, .read = read_dram};
 
 /* Fetches what is missing of one line from `address` on. False: not now. */
 static bool fetch_line(struct ww_l2 *l2, uint64_t address, uint64_t cycle) {
@@ -50,18 +63,18 @@ static bool fetch_line(struct ww_l2 *l2, uint64_t address, uint64_t cycle) {
         if (!need) return true;
     }
     uint32_t victim = part.index;
-    if (!idle(s) || s->mshrs_used + ww_bits8(need) > l2->mshrs / 2) return false;
+    const struct ww_l2_prefetch_ops *ops = l2->prefetch.ops;
+    if (!ops->idle(s, cycle) || ops->mshrs_used(s, cycle) + ww_bits8(need) > l2->mshrs / 2) return false;
     if (victim == WW_NONE) {
         victim = ww_l2_tags_victim(&s->tags, part.set);
         if (victim == WW_NONE || s->tags.line[victim].dirty) return false;
         ww_l2_replace(s, &part, victim, cycle);
     }
-    uint32_t miss = ww_l2_take_mshrs(s, &part, need);
+    ops->read(s, &part, need, cycle);
     s->tags.line[victim].prefetched |= need;
     ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(need));
     uint32_t cost = ww_bits8(need);
     l2->prefetch.trust -= cost < l2->prefetch.trust ? cost : l2->prefetch.trust;
-    ww_l2_push_dram(s, part.number, need, miss, WW_DRAM_READ, cycle);
     return true;
 }
 
@@ -81,7 +94,7 @@ void ww_l2_prefetch_miss(struct ww_l2_slice *s, const struct ww_l2_packet *p, co
                          uint8_t sectors, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     struct ww_l2_prefetch *f = &l2->prefetch;
-    if (!idle(s)) return;
+    if (!f->ops->idle(s, cycle)) return;
     uint64_t address = address_of(l2, p, part, sectors);
     struct ww_l2_sequence *q = find(f, address, FIRST_AHEAD, FIRST_AHEAD);
     if (q) {

@@ -24,6 +24,9 @@
 
 #include "l2_part.h"
 
+/* Of full replay. */
+extern const struct ww_l2_prefetch_ops ww_l2_prefetch_queued;
+
 /* Sectors of the part are asked of DRAM on demand at `cycle`. */
 void ww_l2_prefetch_miss(struct ww_l2_slice *s, const struct ww_l2_packet *p, const struct ww_l2_part *part,
                          uint8_t sectors, uint64_t cycle);
