@@ -438,7 +438,7 @@ static void abandon(struct ww_core *c) {
             if (c->sm[i].cta[k].resident) c->source->release(c->source->context, &c->sm[i].cta[k].trace);
 }
 
-/* What the launch itself takes, beside its CTAs; one without CTAs takes nothing. */
+/* The launch overhead, outside of its CTAs; a launch without CTAs has none. */
 static void count_launch(struct ww_core *c) {
     struct ww_launch_time *t = &c->launch_time;
     if (!c->launched_ctas) *t = (struct ww_launch_time){.latency_ps = t->latency_ps};

@@ -28,7 +28,7 @@ void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle) {
     summary->due += cycle == summary->next;
 }
 
-/* Whether anything can still happen beside what a governor does and the ends of epochs. */
+/* Whether anything can still happen other than a governor's actions and the ends of epochs. */
 static bool alive(const struct ww_core *core) {
     return core->tick.queued || core->inflight || !ww_memsys_idle(core->memory);
 }

@@ -223,7 +223,8 @@ static void add_slots(struct ww_core *core, uint32_t i, uint64_t end) {
     *begin = now;
 }
 
-/* When the clocks that are wanted now take effect. A transition that is under way to the same point goes on. */
+/* When the clocks that are wanted now take effect. A transition to the same point that is under way continues.
+ */
 static void plan_change(struct ww_governor *g, const double *before, uint64_t cycle) {
     bool same = true, differs = false;
     for (int d = 0; d < WW_DOMAIN_COUNT; d++) {

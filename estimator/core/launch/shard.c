@@ -46,7 +46,7 @@ static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_ar
     s->core.counter = s->counter;
     s->core.error = &s->error;
     s->core.dispatch_at = WW_NEVER;
-    s->core.next_cta = 0; /* who ends a CTA always says so; whether more are to come is the launch's affair */
+    s->core.next_cta = 0; /* the end of each CTA is reported; the launch knows whether more follow */
     s->source = (struct ww_cta_source){.context = s, .load = load, .release = keep};
     s->core.source = &s->source;
     s->gone = ww_arena_array(arena, ctas, sizeof *s->gone);

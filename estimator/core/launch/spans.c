@@ -83,7 +83,7 @@ static inline uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* The SM goes on until nothing of it comes before `end`; returns when something does. */
+/* Steps the SM until its next event is at or after `end`; returns the cycle of that event. */
 static uint64_t go(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
     while (core->code_failed == WW_OK) {
         uint64_t heard = hears(core, sm), sent = sends(core, sm), placed = takes_cta(core, sm);

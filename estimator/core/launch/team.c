@@ -15,7 +15,7 @@
 #define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
 #define YIELDS 2000 /* looks before the first thread lets others run */
 /* Work is counted in sixteenths of what issuing a warp instruction takes. */
-#define STEP_WORK 24    /* of an SM that steps, beside what it issues */
+#define STEP_WORK 24    /* of an SM that steps, in addition to what it issues */
 #define ENOUGH_WORK 480 /* that is worth telling other threads of: some microseconds */
 #define SOON 16         /* cycles: an SM that is due so soon may step at once, if nothing can reach it before */
 #define PACE_AHEAD 64   /* SMs that issue less in a step do not run ahead far */

@@ -24,7 +24,7 @@ static void wake(struct ww_l2_slice *s, uint64_t ps) {
     ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, cycle));
 }
 
-/* Something that the blocked head waited for, beside fills, is there. */
+/* Something other than a fill that the blocked head waited for is available. */
 static bool head_may_go(const struct ww_l2_slice *s, const struct ww_l2_input *in) {
     const struct ww_l2 *l2 = s->l2;
     return (in->waits & WW_L2_WAIT_REPLY && ww_xbar_can_reply(l2->xbar, s->index)) ||

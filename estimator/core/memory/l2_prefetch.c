@@ -1,4 +1,4 @@
-/* Sequential prefetch from DRAM into the L2, beside the slices. */
+/* Sequential prefetch from DRAM into the L2. */
 #include "../../result/result.h"
 #include "l2_prefetch.h"
 

@@ -161,7 +161,7 @@ bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_par
 
 /* ---- reads and atomics ----------------------------------------------------------------------- */
 
-/* What is read from DRAM beside `need`, if there are MSHRs for it. */
+/* Sectors that are read from DRAM in addition to `need`, if there are MSHRs for them. */
 static uint8_t rest_of_blocks(const struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need) {
     const struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t more = s->l2->fetch_of[need] & (uint8_t) ~(line->valid | line->pending | need);

@@ -155,7 +155,7 @@ static void send_arrival(struct ww_peer *p, const struct ww_mem_request *q, uint
 bool ww_peer_send(struct ww_peer *p, const struct ww_mem_request *q, uint64_t now_ps) {
     uint64_t cycle = ww_clock_cycle(p->clock, now_ps);
     while (p->count + WW_PEER_MEMBERS + 1 > p->capacity)
-        if (!grow(p)) return false; /* nothing goes on: the launch is stuck, and says so */
+        if (!grow(p)) return false; /* no progress: the launch reports that it is stuck */
     if (q->kind == WW_MEM_PEER) return send_data(p, q, cycle);
     send_arrival(p, q, cycle);
     return true;

@@ -107,7 +107,7 @@ static void let_go(struct ww_tlb *t, uint32_t n, bool walked, uint64_t cycle) {
     t->free_request = n;
 }
 
-/* After a miss was closed: those who found none free are looked up again. */
+/* After a miss was closed: requests that found no free entry are looked up again. */
 static void retry_held(struct ww_tlb *t, uint64_t cycle) {
     while (t->held.first != NONE) {
         uint32_t n = t->held.first, next = t->request[n].next;

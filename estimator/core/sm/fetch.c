@@ -1,4 +1,4 @@
-/* The prefetcher's place beside the L1 of an SM. */
+/* The connection of the prefetcher to the L1 of an SM. */
 #include "../../result/result.h"
 #include "fetch.h"
 #include "l1_tag.h"

@@ -205,7 +205,7 @@ static inline bool fetch_is_local(const struct tally *t, const struct ww_warp *w
     return w->buffered > 1 || (t->closed && t->sm->core->supply.on && ww_supply_local(t->sm, w, step->inst));
 }
 
-/* The warp goes on at `step`, to the instruction d, whose operands are there at the entry. */
+/* The warp advances to `step`, to the instruction d, whose operands are there at the entry. */
 static void end_run(struct tally *t, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
                     uint64_t entry, uint64_t cycle) {
     uint64_t at = WW_SB_CYCLE(entry);

@@ -1,4 +1,4 @@
-/* The data caches of an SM: the L1 and, where the GPU has one, a texture cache beside it. */
+/* The data caches of an SM: the L1 and, where the GPU has one, a texture cache. */
 #include "../../result/result.h"
 #include "sm.h"
 

@@ -102,7 +102,7 @@ static inline uint32_t take_answered(struct ww_core *core, struct ww_mshr *e, ui
     return first;
 }
 
-/* Sectors have come for a line: those who wait for them and for nothing else go on. */
+/* Sectors have come for a line: loads that wait for nothing else are completed. */
 static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct ww_mem_reply *reply,
                  uint64_t cycle) {
     struct ww_core *core = sm->core;

@@ -131,7 +131,7 @@ static inline bool lsu_tries(struct ww_lsu *l) {
     return l->retry = l->retry && l->waits == WW_LSU_ANY;
 }
 
-/* The load/store unit and what is beside it, in `cycle`. */
+/* A cycle of the load/store unit, constant fills, prefetcher and bulk transfers. */
 static inline void step_memory(struct ww_sm *sm, uint64_t cycle) {
     const struct ww_lsu *l = &sm->lsu;
     bool filling = sm->const_fills.saturated_until != 0;
@@ -172,7 +172,7 @@ static inline uint64_t step_issue(struct ww_sm *sm, uint64_t cycle) {
     return next;
 }
 
-/* What of a step is the SM's own affair; returns the cycle of the next issue. */
+/* The part of a step that changes this SM alone; returns the cycle of the next issue. */
 static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     sm->now = cycle;
     sm->became_ready = false;
@@ -181,7 +181,7 @@ static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     return sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
 }
 
-/* What others see of it; returns the cycle of the next step. */
+/* Reports ended CTAs and misses to the core; returns the cycle of the next step. */
 static inline uint64_t end_step(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     if (sm->ended) end_ctas(sm, cycle + 1);

@@ -134,7 +134,7 @@ static void go_on(struct ww_sm *sm, struct ww_l0 *l0, struct ww_warp *w, uint64_
         w->next_line = ARRIVAL(cycle, FROM_L0);
 }
 
-/* The head's line was not in the L0: the warp goes on so many cycles after it could have. */
+/* The head's line was not in the L0: the warp resumes so many cycles later than on a hit. */
 static uint64_t enter(const struct ww_core *core, const struct ww_warp *w, uint64_t arrival, uint64_t cycle) {
     uint64_t from = cycle + core->supply.entry;
     if (!w->buffered) return arrival; /* it starts */

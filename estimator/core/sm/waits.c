@@ -24,7 +24,7 @@ struct write {
     uint32_t sm, next;
 };
 struct waiter {
-    uint64_t count; /* of its word at which it goes on */
+    uint64_t count; /* of its word at which it resumes */
     uint32_t sm, warp, next;
 };
 

@@ -1,5 +1,5 @@
 /* Figure 4(a): every instruction goes through the memory stages. An access that conflicts stays in MEM0 and
- * stops all stages before it; behind it a bubble goes on to writeback. When data from memory take the port,
+ * stops all stages before it; behind it a bubble moves to writeback. When data from memory take the port,
  * everything stops that has something to write back in front of it. Where both happen, the cycle counts as a
  * bank conflict. */
 #include "pipe.h"

@@ -1,4 +1,4 @@
-/* Greedy then oldest: goes on with the warp that issued last for as long as it can, then takes the oldest. */
+/* Greedy then oldest: issues from the warp that issued last for as long as it can, then from the oldest. */
 #include "sched.h"
 
 struct gto {
