@@ -5,6 +5,7 @@ import ctypes
 import dataclasses
 import json
 import os
+import warnings
 from typing import Any, Optional
 
 from . import _abi
@@ -164,7 +165,11 @@ class Sweep(Owner):
         return frame(sorted((row for row in rows if row["front"]), key=lambda row: row[first]), rows.columns)
 
     def effects(self) -> Any:
-        """What the regression says of each parameter, and of pairs of them, for each objective."""
+        """What the regression says of each parameter, and of pairs of them, for each objective.
+
+        Empty, with a warning, if there are too few points, or if parameters always change together."""
+        if not self._s.effect_count:
+            warnings.warn("no effects: there are too few points, or parameters always change together", stacklevel=2)
         names = list(self.objectives)
         rows = [self._s.effect[i] for i in range(self._s.effect_count)]
         return frame([{"objective": names[e.objective], "parameter": text(e.a), "with": text(e.b) or None,

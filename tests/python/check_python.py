@@ -263,6 +263,7 @@ def check_notebook():
     except ImportError:
         cells = [cell for cell in cells if "plot_" not in cell]
         print("skipped - plots of the notebook: no matplotlib")
+    cells.append("assert len(sweep.front()) > 1 and len(sweep.effects()) > 0")
     done = python("\n".join(cells))
     check(f"{len(cells)} cells of the notebook", done.returncode == 0, done.stdout + done.stderr)
 
