@@ -1,9 +1,9 @@
-/* Fast replay goes SM by SM through spans of time. */
+/* Fast replay runs one SM after another through each span of cycles. */
 #include "spans.h"
 #include "../memory/fast_calendar.h"
 #include "engine_internal.h"
 
-#define SPAN 128 /* cycles that an SM goes before the next one does */
+#define SPAN 128 /* cycles that an SM runs before the next SM does */
 
 struct ww_spans {
     uint64_t *due;  /* by SM: cycle of whatever comes next */
@@ -24,14 +24,14 @@ static uint64_t cycle_after(const struct ww_core *core, uint64_t ps, uint64_t cy
     return at > cycle ? at : cycle + 1;
 }
 
-/* In which cycle the SM hears its next answer. */
-static uint64_t hears(const struct ww_core *core, const struct ww_sm *sm) {
+/* The cycle in which the SM receives its next memory reply. WW_NEVER: none is under way. */
+static uint64_t next_reply_cycle(const struct ww_core *core, const struct ww_sm *sm) {
     uint64_t ps = ww_memsys_next(core->memory, (uint16_t)sm->id);
     return ps == UINT64_MAX ? WW_NEVER : cycle_after(core, ps, sm->now);
 }
 
-/* At the beginning of which cycle it may send. */
-static uint64_t sends(const struct ww_core *core, const struct ww_sm *sm) {
+/* The first cycle in which the SM may send a miss to the crossbar. WW_NEVER: it has none. */
+static uint64_t next_send_cycle(const struct ww_core *core, const struct ww_sm *sm) {
     if (!sm->misses.count) return WW_NEVER;
     if (!sm->misses.refused) return sm->now + 1;
     return cycle_after(core, ww_memsys_again(core->memory, (uint16_t)sm->id), sm->now);
@@ -41,7 +41,7 @@ static bool has_room(const struct ww_core *core, const struct ww_sm *sm) {
     return sm->resident_ctas < sm->cta_room && core->next_cta < core->cta_count;
 }
 
-/* In which cycle it gets a CTA: as soon as it has room, and the dispatcher a turn for it. */
+/* The cycle in which the SM gets a CTA: it needs room, and a turn of the dispatcher. */
 static uint64_t takes_cta(struct ww_core *core, const struct ww_sm *sm) {
     struct ww_spans *s = core->spans;
     if (s->filling || !has_room(core, sm)) return WW_NEVER;
@@ -55,7 +55,7 @@ static void take_cta(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     ww_dispatch_next(sm, cycle);
 }
 
-static void hear(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
+static void receive_replies(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     struct ww_outbox *box = &core->outbox[2 * sm->id + (cycle & 1)];
     struct ww_mem_reply reply;
     uint64_t ps = ww_clock_time(&core->clock, cycle);
@@ -66,7 +66,7 @@ static void hear(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     if (at < core->next[sm->id]) core->next[sm->id] = at;
 }
 
-static void send(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
+static void send_misses(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     sm->misses.refused = false;
     if (ww_l1_send(sm, ww_clock_time(&core->clock, cycle - 1))) ww_core_made_room(sm, cycle);
 }
@@ -75,7 +75,7 @@ static void step(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     uint64_t next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
     core->next[sm->id] = next;
     if (next >= cycle + WW_AHEAD_NEAR || !ww_sm_alone(sm)) return;
-    uint64_t heard = hears(core, sm), end = heard < core->epochs.end ? heard : core->epochs.end;
+    uint64_t heard = next_reply_cycle(core, sm), end = heard < core->epochs.end ? heard : core->epochs.end;
     if (next < end) core->next[sm->id] = ww_sm_run_ahead(sm, next, end);
 }
 
@@ -84,21 +84,22 @@ static inline uint64_t least(uint64_t a, uint64_t b) {
 }
 
 /* Steps the SM until its next event is at or after `end`; returns the cycle of that event. */
-static uint64_t go(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
+static uint64_t run_sm(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
     while (core->code_failed == WW_OK) {
-        uint64_t heard = hears(core, sm), sent = sends(core, sm), placed = takes_cta(core, sm);
+        uint64_t heard = next_reply_cycle(core, sm), sent = next_send_cycle(core, sm),
+                 placed = takes_cta(core, sm);
         uint64_t cycle = least(least(core->next[sm->id], heard), least(sent, placed));
         if (cycle >= end) return cycle;
-        if (sent <= cycle) send(core, sm, cycle);
+        if (sent <= cycle) send_misses(core, sm, cycle);
         if (placed <= cycle) take_cta(core, sm, cycle);
-        if (heard <= cycle) hear(core, sm, cycle);
+        if (heard <= cycle) receive_replies(core, sm, cycle);
         if (core->next[sm->id] <= cycle) step(core, sm, cycle);
         if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
     }
     return end;
 }
 
-/* When anything of an SM comes first. */
+/* The earliest cycle in which an SM, or the first filling of the SMs, has something to do. */
 static uint64_t first_of_all(const struct ww_core *core) {
     uint64_t first = core->spans->filling ? core->dispatch_at : WW_NEVER;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) first = least(first, core->spans->due[i]);
@@ -111,8 +112,9 @@ static void fill(struct ww_core *core, uint64_t cycle) {
     core->spans->filling = ww_dispatch(core, cycle);
 }
 
-/* All SMs go through the span that begins with `cycle`, and ends before what the queue has next. */
-static void go_all(struct ww_core *core, uint64_t cycle) {
+/* Runs all SMs through the span that begins with `cycle`. It ends at the next event of the queue at the latest.
+ */
+static void run_all_sms(struct ww_core *core, uint64_t cycle) {
     struct ww_spans *s = core->spans;
     uint64_t end = least(cycle + SPAN, core->epochs.end), event = ww_queue_next(core->queue);
     if (event != UINT64_MAX) end = least(end, ww_clock_cycle(&core->clock, event));
@@ -123,7 +125,7 @@ static void go_all(struct ww_core *core, uint64_t cycle) {
         struct ww_sm *sm = &core->sm[i];
         if (!ww_sm_made(sm)) continue;
         s->due[i] = least(s->due[i], core->next[i]);
-        if (s->due[i] < end || takes_cta(core, sm) < end) s->due[i] = go(core, sm, end);
+        if (s->due[i] < end || takes_cta(core, sm) < end) s->due[i] = run_sm(core, sm, end);
     }
 }
 
@@ -138,7 +140,7 @@ static void spans_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
         ww_queue_floor(core->queue, ps);
         if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
         if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
-        go_all(core, cycle);
+        run_all_sms(core, cycle);
         ww_core_report(core);
         cycle = first_of_all(core);
     }

@@ -1,6 +1,6 @@
-/* Suite "silicon": public programs and microbenchmarks, recorded without a GPU and replayed, beside what real
- * GPUs did and what Accel-Sim said of the same launches (docs/studies/silicon.md). A suite of measurements is a
- * GPU's table: lines of reports/silicon.csv with one name in their first column. */
+/* Suite "silicon": public programs and microbenchmarks, recorded without a GPU and replayed, compared with what
+ * real GPUs did and what Accel-Sim said of the same launches (docs/studies/silicon.md). A suite of measurements
+ * is a GPU's table: lines of reports/silicon.csv with one name in their first column. */
 #include "silicon_int.h"
 #include <math.h>
 #include <stdio.h>
@@ -99,14 +99,14 @@ static enum ww_code add_program(struct maker *m, const struct ww_silicon_row *r,
     return WW_OK;
 }
 
-/* ---- the suite's errors, beside Accel-Sim's over the same launches ---- */
+/* ---- the suite's errors, compared with Accel-Sim's over the same launches ---- */
 
 static enum ww_code add_error(struct maker *m, const char *id, const char *what, double ours, double theirs,
                               bool part, bool less_is_better, struct ww_error *error) {
     double scale = part ? 100 : 1;
     if (isnan(ours)) return WW_OK;
     return add(m, PRINT("sil-%s-%s", m->suite->name, id),
-               PRINT("%s: %s (beside: Accel-Sim's)", m->suite->name, what), scale * ours, scale * theirs,
+               PRINT("%s: %s (compared with Accel-Sim's)", m->suite->name, what), scale * ours, scale * theirs,
                part ? "%" : "", less_is_better ? WW_VALIDATE_AT_MOST : WW_VALIDATE_AT_LEAST, 0, NULL, error);
 }
 
@@ -136,8 +136,8 @@ static enum ww_code add_errors(struct maker *m, struct ww_error *error) {
                          a.by_launch_rest, b.by_launch_rest, true, true, error));
     }
     WW_TRY(add(m, PRINT("sil-%s-bias", m->suite->name),
-               PRINT("%s: bias by program (beside: Accel-Sim's)", m->suite->name), 100 * a.bias_by_program,
-               100 * b.bias_by_program, "%", WW_VALIDATE_ABSOLUTE, 0, "", error));
+               PRINT("%s: bias by program (compared with Accel-Sim's)", m->suite->name),
+               100 * a.bias_by_program, 100 * b.bias_by_program, "%", WW_VALIDATE_ABSOLUTE, 0, "", error));
     WW_TRY(
         add_error(m, "rank", "rank correlation", a.rank_correlation, b.rank_correlation, false, false, error));
     WW_TRY(add_error(m, "log", "correlation of logarithms", a.log_correlation, b.log_correlation, false, false,
