@@ -112,7 +112,7 @@ static void fill(struct ww_core *core, uint64_t cycle) {
     core->spans->filling = ww_dispatch(core, cycle);
 }
 
-/* Runs all SMs through the span that begins with `cycle`. It ends at the next event of the queue at the latest.
+/* Runs all SMs through the span that begins with `cycle`: up to the queue's next event, and at least a cycle.
  */
 static void run_all_sms(struct ww_core *core, uint64_t cycle) {
     struct ww_spans *s = core->spans;

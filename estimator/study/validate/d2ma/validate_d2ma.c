@@ -87,9 +87,10 @@ static enum ww_code add_averages(struct ww_validation *v, const struct ww_d2ma_s
         const char *why;
     } row[] = {
         {"d2ma-instr", ww_d2ma_mean(s, WW_D2MA_INSTRUCTIONS, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
-         "ours have few instructions beside the copy; see docs/studies/d2ma.md"},
+         "ours have few instructions other than the copy; see docs/studies/d2ma.md"},
         {"d2ma-instr-filters", ww_d2ma_smallest(s, WW_D2MA_INSTRUCTIONS, GAUSS, SOBEL + 1),
-         WW_VALIDATE_RELATIVE, 1.0 / 3, "ours have few instructions beside the copy; see docs/studies/d2ma.md"},
+         WW_VALIDATE_RELATIVE, 1.0 / 3,
+         "ours have few instructions other than the copy; see docs/studies/d2ma.md"},
         {"d2ma-xfer", ww_d2ma_mean(s, WW_D2MA_WHOLE, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
          "tiles of resident CTAs wait for one another: the engine's unit holds one that waits for MSHRs"},
         {"d2ma-agen", ww_d2ma_mean(s, WW_D2MA_AGEN, 0, KERNELS), WW_VALIDATE_RELATIVE, 1.0 / 3,
