@@ -103,6 +103,18 @@ KERNEL votes(int *o, int n) {
     if (v & 1) r += __ballot_sync(__activemask(), v & 2);
     o[t] = r;
 }
+/* Reads of a word directly after a barrier, which a warp writes anew later on without another barrier. */
+KERNEL reads_after_barriers(int *o, int n) {
+    __shared__ volatile int word;
+    int t = threadIdx.x, v = t;
+    for (int i = 0; i < 8; i++) {
+        if (t == 0) word = i * n;
+        __syncthreads();
+        v += word;
+        for (int k = 0; k < 40; k++) v = v * 3 + (v >> 5);
+    }
+    o[t] = v;
+}
 KERNEL masks(int *o, int n) {
     int t = threadIdx.x, v = o[t];
     unsigned members = __ballot_sync(0xffffffffu, v & 4);

@@ -169,6 +169,22 @@ static void atomics_in_shared_memory_count_a_histogram(void **state) {
     for (uint32_t t = 0; t < 8; t++) assert_int_equal(out[t], t < 2 ? 32 : 31);
 }
 
+/* The first warp goes on to write the word that all read after the barrier. GPUs let the others read first. */
+static void warps_read_directly_after_a_barrier_before_one_runs_on(void **state) {
+    (void)state;
+    uint32_t out[128];
+    run(KERNEL("", ".shared .align 4 .b8 s[4];",
+               "setp.ne.u32 %p1,%r0,0; mov.u32 %r1,7; @!%p1 st.shared.u32 [s],%r1; bar.sync 0; "
+               "ld.shared.u32 %r2,[s]; "
+               "add.u32 %r3,%r0,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; "
+               "add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; "
+               "add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; add.u32 %r3,%r3,1; "
+               "add.u32 %r3,%r3,1; mov.u32 %r1,9; @!%p1 st.shared.u32 [s],%r1; "
+               "mul.wide.u32 %rd2,%r0,4; add.u64 %rd2,%rd0,%rd2; st.global.u32 [%rd2],%r2; ret;"),
+        128, out, 128);
+    for (uint32_t t = 0; t < 128; t++) assert_int_equal(out[t], 7);
+}
+
 static void shuffles_exchange_in_every_mode(void **state) {
     (void)state;
     uint32_t out[128];
@@ -384,6 +400,7 @@ int main(void) {
         cmocka_unit_test(integer_atomics_return_the_old_value),
         cmocka_unit_test(float_atomics_add),
         cmocka_unit_test(atomics_in_shared_memory_count_a_histogram),
+        cmocka_unit_test(warps_read_directly_after_a_barrier_before_one_runs_on),
         cmocka_unit_test(shuffles_exchange_in_every_mode),
         cmocka_unit_test(lanes_that_do_not_shuffle_give_zero),
         cmocka_unit_test(votes_matches_and_reductions_see_the_warp),

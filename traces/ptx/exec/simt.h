@@ -82,6 +82,7 @@ struct ex_warp {
     uint32_t group_count;
     uint64_t value;                /* barrier, sleep: what to record */
     struct ww_mbarrier_steps mbar; /* mbarrier, bulk copy: what to record */
+    bool released;                 /* by a barrier, since its last turn */
     bool unmet;                    /* a wait at an mbarrier or for a warpgroup has failed */
     const unsigned char *unmet_at; /* the mbarrier of the last wait, if it has failed */
     uint64_t matrix_groups;        /* of wgmma that it has committed */

@@ -77,6 +77,7 @@ static void release(struct ex_cta *cta, uint32_t number) {
             at->pc++;
             any = true;
         }
+        w->released = w->released || any;
         if (any && w->split_count > 1) merge_splits(w);
     }
     memset(b, 0, sizeof *b);

@@ -1,6 +1,7 @@
 /* simt_run.c: the loop that executes a warp. */
 #include "../../../estimator/base/hash.h"
 #include "simt.h"
+#include "window.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -327,7 +328,9 @@ uint32_t ww_simt_run_warp(struct ex_warp *w, uint32_t budget, bool *spinning) {
     uint32_t used = 0, spun = 0;
     struct ex_run *r = w->run;
     *spinning = false;
-    while (used < budget && w->live && !r->failed) {
+    if (w->released && budget > WW_TURN_RELEASED) budget = WW_TURN_RELEASED;
+    w->released = false;
+    while (used < budget && w->live && !r->failed && !w->released) {
         if (!next_runnable(w, w->current)) {
             if (!force_wait(w)) break;
             continue;

@@ -9,6 +9,9 @@
 #include "../../../estimator/base/err.h"
 
 #define WW_TURN 256u /* warp instructions of a warp's turn */
+/* Of the first turn after a barrier. Each warp of the CTA gets it before any warp runs on to its next barrier:
+ * on a GPU, what all warps read directly after a barrier is read before the first of them writes it anew. */
+#define WW_TURN_RELEASED 16u
 
 /* What an executor does with a CTA. */
 struct ww_cta_ops {

@@ -36,6 +36,7 @@ static void release(struct sx_cta *cta, uint32_t number) {
         if (!b->arrived[n]) continue;
         w->reduced = (struct sx_reduced){b->popc, b->all, b->any, b->is_and};
         ww_sx_let_go(w, SX_AT_BAR, number, SX_ALL);
+        w->released = true;
     }
     memset(b, 0, sizeof *b);
 }

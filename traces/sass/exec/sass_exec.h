@@ -163,6 +163,7 @@ struct sx_warp {
     uint32_t access_count;
     uint64_t value;                /* barrier, sleep: what to record */
     struct ww_mbarrier_steps mbar; /* mbarrier, bulk copy: what to record */
+    bool released;                 /* by a barrier, since its last turn */
     bool unmet;                    /* a wait at an mbarrier or for a warpgroup has failed */
     const unsigned char *unmet_at; /* the mbarrier of the last wait, if it has failed */
     uint64_t matrix_groups;        /* of a warpgroup's matrix instructions that it has ended */

@@ -1,5 +1,6 @@
 /* exec_run.c: the loop that executes a warp. */
 #include "../../../estimator/base/hash.h"
+#include "../../ptx/exec/window.h"
 #include "grid.h"
 #include <stdarg.h>
 
@@ -99,11 +100,13 @@ static bool flow(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_
     return true;
 }
 
-static enum turn run_group(struct sx_warp *w, uint32_t g, uint32_t budget, uint32_t *used) {
+/* A turn ends with the first jump after its budget; a short one with its budget. */
+static enum turn run_group(struct sx_warp *w, uint32_t g, uint32_t budget, bool is_short, uint32_t *used) {
     struct sx_run *r = w->run;
     const struct sx_inst *code = r->kernel->inst;
     uint32_t mask = w->group[g].mask, pc = w->group[g].pc, n = 0, count = r->kernel->count;
     const struct record_entry *entry = r->recorder ? r->recorder->entry : NULL;
+    uint32_t stop = is_short ? budget : UINT32_MAX;
     uint64_t threads = 0;
     enum turn turn = TURN_EVENT;
     for (;;) {
@@ -137,13 +140,16 @@ static enum turn run_group(struct sx_warp *w, uint32_t g, uint32_t budget, uint3
             else if (entry)
                 sx_add_step(w, pc, act);
             pc++;
-            continue;
+            if (n < stop) continue;
+            w->group[g].pc = pc;
+            turn = TURN_BUDGET;
+            break;
         }
         w->group[g].pc = pc;
         if (!flow(w, g, i, act, pc, &turn)) break;
         pc = w->group[g].pc;
         mask = w->group[g].mask;
-        if (n >= budget) {
+        if (n >= budget || w->released) {
             turn = TURN_BUDGET;
             break;
         }
@@ -174,12 +180,15 @@ uint32_t ww_sx_run_warp(struct sx_warp *w, uint32_t budget, bool *spinning) {
     uint32_t used = 0, spun = 0;
     struct sx_run *r = w->run;
     *spinning = false;
-    while (used < budget && w->live && !r->failed) {
+    bool is_short = w->released;
+    if (is_short && budget > WW_TURN_RELEASED) budget = WW_TURN_RELEASED;
+    w->released = false;
+    while (used < budget && w->live && !r->failed && !w->released) {
         if (!next_runnable(w, w->current)) {
             if (at_barrier(w) || !ww_sx_release_waiting(w)) break;
             continue;
         }
-        enum turn turn = run_group(w, w->current, budget - used, &used);
+        enum turn turn = run_group(w, w->current, budget - used, is_short, &used);
         if (r->thread_instructions > r->limit && !r->failed)
             ww_sx_fail(w, SX_LANES, WW_EXEC,
                        "the limit of %llu thread instructions is reached: an endless loop?",
