@@ -1,5 +1,5 @@
 #!/bin/sh
-# picture.sh: makes docs/report.png, the picture of a report's page that README.md shows. Needs chromium and gnuplot.
+# picture.sh: makes docs/report.png, the picture of a report's page that README.md shows. Needs chromium.
 #
 #   scripts/picture.sh PROGRAM OUT.png
 set -eu
@@ -7,9 +7,7 @@ program=$(realpath "$1")
 out=$(realpath -m "$2")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for tool in chromium gnuplot; do
-    command -v $tool >/dev/null || { echo "picture.sh: $tool is not installed" >&2; exit 1; }
-done
+command -v chromium >/dev/null || { echo "picture.sh: chromium is not installed" >&2; exit 1; }
 cd "$folder"
 "$program" trace record -q --code ptx -w stencil -p iterations=4 --arch sm_70 -o stencil.wwt
 "$program" run -q --gpu v100 --trace stencil.wwt --db r.db --epoch 512

@@ -42,10 +42,9 @@ struct ww_report_set {
     /* HTML: ww_trace_find_source, or a function like it; NULL without `trace` */
     bool (*find_source)(const struct ww_trace *trace, const char *file, struct ww_trace_source *source);
 };
-/* One HTML page that needs no other file (docs/reference/report.md): tables, and plots by gnuplot as SVG.
- * *plots: false if there is no gnuplot, so that the page has tables only. Errors: WW_NOMEM, WW_IO. */
-WW_API enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots,
-                                   struct ww_error *error);
+/* One HTML page that needs no other file (docs/reference/report.md): tables, and plots as SVG.
+ * Errors: WW_NOMEM, WW_IO. */
+WW_API enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, struct ww_error *error);
 /* CSV (RFC 4180): a row for each launch of the runs, with all counters; or, of a sweep, one for each point.
  * Texts that a spreadsheet would read as formulas get an apostrophe in front. Errors: WW_IO. */
 WW_API enum ww_code ww_report_csv(const struct ww_report_set *set, FILE *out, struct ww_error *error);

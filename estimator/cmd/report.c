@@ -66,15 +66,9 @@ static enum ww_code load(const struct cmd_line *line, const char *const *number,
 
 static enum ww_code write_html(const struct ww_report_set *set, const char *path, struct ww_error *error) {
     struct ww_outfile file;
-    bool plots = true;
     WW_TRY(ww_outfile_stream(&file, path, WW_OUTFILE_PAGE, error));
-    enum ww_code code = ww_report_html(set, file.stream, &plots, error);
-    WW_TRY(ww_outfile_close(&file, code, error));
-    if (!plots)
-        fputs("warpwatt: warning: there is no gnuplot, so the report has tables and no plots"
-              " (Debian: gnuplot-nox)\n",
-              stderr);
-    return WW_OK;
+    enum ww_code code = ww_report_html(set, file.stream, error);
+    return ww_outfile_close(&file, code, error);
 }
 
 static enum ww_code print_run(const struct cmd_line *line, const struct ww_result *run, int64_t id,

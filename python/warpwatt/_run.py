@@ -271,9 +271,8 @@ def page(results: Sequence[Result], sweep: Any = None) -> str:
     each.run, each.run_id, each.run_count = runs, ids, len(results)
     if sweep is not None:
         each.sweep = sweep
-    plots = ctypes.c_bool()
     with captured() as (stream, printed):
-        call("ww_report_html", ctypes.byref(each), stream, ctypes.byref(plots))
+        call("ww_report_html", ctypes.byref(each), stream)
     return printed()
 
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60, TOP = 12, BOTTOM = 72 /* pixels */ };
-#define LABEL 30 /* characters of a row's label */
-#define LEFT 0.2 /* of the width: where the axis of time begins and ends */
-#define RIGHT 0.97
+enum { WIDTH = 480, SERIES_MOST = 16, TABLE_ROWS = 60 };
+enum { TOP = 8, BOTTOM = 48, ROW = 24, BAR = 17, RIGHT = 464 /* units of the view box */ };
+enum { AREA_LEFT = 56, AREA_HEIGHT = 300, AREA_TOP = 30 };
+enum { LABEL_SIZE = 13, LABEL_MOST = WIDTH / 2 };
 
 struct ww_scale ww_scale_of(double most, const char *unit) {
     static const char *const prefix[] = {"p", "n", "µ", "m", "", "k", "M", "G", "T"};
@@ -58,8 +58,9 @@ static struct ww_scale value_scale(const struct ww_chart *c) {
     return is_share(c) ? (struct ww_scale){100, "%"} : ww_scale_of(largest(c), c->unit);
 }
 
-static void put_axis(struct ww_plot *plot, char axis, const char *label, const char *unit) {
-    fprintf(plot->script, "set %clabel \"%s%s%s%s\"\n", axis, label, *unit ? " (" : "", unit, *unit ? ")" : "");
+/* "time (ms)". */
+static void axis_label(const char *label, const char *unit, char out[80]) {
+    snprintf(out, 80, "%.50s%s%.16s%s", label, *unit ? " (" : "", unit, *unit ? ")" : "");
 }
 
 /* ---- tables ---- */
@@ -103,150 +104,116 @@ static void put_table(struct ww_page *p, const struct ww_chart *c) {
 static void finish(struct ww_page *p, const struct ww_chart *c) {
     struct ww_series used[SERIES_MOST];
     size_t n = used_series(c, used);
-    if (c->series > 1 && p->plots) ww_figure_legend(p, used, n);
+    if (c->series > 1) ww_figure_legend(p, used, n);
     put_table(p, c);
     ww_figure_end(p);
 }
 
 /* ---- bars ---- */
 
-static void put_bars(struct ww_plot *plot, const struct ww_chart *c, double factor) {
+static double row_middle(size_t row) {
+    return TOP + 6 + ROW * ((double)row + 0.5);
+}
+
+static void put_bar(struct ww_plot *plot, const struct ww_chart *c, size_t row, double factor) {
+    double from = 0, y = row_middle(row) - BAR / 2.0;
     for (size_t k = 0; k < c->series; k++) {
-        fprintf(plot->script, "$s%zu << EOD\n", k);
-        for (size_t i = 0; i < c->rows; i++) {
-            double from = 0, v = c->value[i * c->series + k];
-            for (size_t j = 0; j < k; j++) from += c->value[i * c->series + j];
-            if (v > 0) fprintf(plot->script, "%.6g %.6g %zu\n", from * factor, (from + v) * factor, i);
-        }
-        fputs("EOD\n", plot->script);
+        double v = c->value[row * c->series + k] * factor, x = ww_plot_x(plot, from);
+        if (!(v > 0)) continue;
+        ww_html(plot->page,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"var(--c%u)\" "
+                "stroke=\"var(--card)\"/>\n",
+                x, y, ww_plot_x(plot, from + v) - x, BAR, c->one[k].color);
+        from += v;
     }
 }
 
-static void put_intervals(struct ww_plot *plot, const struct ww_chart *c, double factor) {
-    fputs("$i << EOD\n", plot->script);
-    for (size_t i = 0; c->lo && i < c->rows; i++)
-        if (c->lo[i] < c->hi[i])
-            fprintf(plot->script, "%.6g %.6g %.6g %zu\n", row_sum(c, i) * factor, c->lo[i] * factor,
-                    c->hi[i] * factor, i);
-    fputs("EOD\n", plot->script);
+static void put_interval(struct ww_plot *plot, const struct ww_chart *c, size_t row, double factor) {
+    double lo = ww_plot_x(plot, c->lo[row] * factor), hi = ww_plot_x(plot, c->hi[row] * factor),
+           y = row_middle(row);
+    if (c->lo[row] < c->hi[row])
+        ww_html(plot->page,
+                "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv8"
+                "M%.1f %.1fv8\"/>\n",
+                lo, y, hi, lo, y - 4, hi, y - 4);
 }
 
-static bool any_interval(const struct ww_chart *c) {
-    for (size_t i = 0; c->lo && i < c->rows; i++)
-        if (c->lo[i] < c->hi[i]) return true;
-    return false;
+static double bars_height(const struct ww_chart *c) {
+    return TOP + BOTTOM + 12 + ROW * (double)c->rows;
 }
 
-/* A round step that makes at most five, fewer where their numbers or the labels of rows are long. */
-static double tic_step(double most, bool long_labels) {
-    double raw = most / (long_labels || most < 2 ? 3 : 5), power = pow(10, floor(log10(raw))),
-           step = raw / power;
-    return power * (step <= 1 ? 1 : step <= 2 ? 2 : step <= 5 ? 5 : 10);
+/* Bars begin where the longest label ends, at the middle at most. */
+static double bars_left(const struct ww_chart *c) {
+    double longest = 0;
+    for (size_t i = 0; i < c->rows; i++) longest = fmax(longest, ww_plot_width(c->label[i], LABEL_SIZE));
+    return fmin(longest, LABEL_MOST) + 12;
 }
 
-static unsigned bars_height(const struct ww_chart *c) {
-    return TOP + BOTTOM + 12 + 24 * (unsigned)c->rows;
-}
-
-/* Labels that take half of the width, in a smaller size, so that bars have the other half. */
-static bool has_long_labels(const struct ww_chart *c) {
-    size_t longest = 0;
-    for (size_t i = 0; i < c->rows; i++) {
-        size_t n = strlen(c->label[i]);
-        if (n > longest) longest = n;
-    }
-    return longest > LABEL / 3 * 2;
-}
-
-static void script_bars(struct ww_plot *plot, const struct ww_chart *c) {
+static void draw_bars(struct ww_plot *plot, const struct ww_chart *c) {
     struct ww_scale scale = value_scale(c);
-    fprintf(plot->script, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
-            1 - (double)TOP / bars_height(c), (double)BOTTOM / bars_height(c));
-    put_axis(plot, 'x', c->x_label, scale.unit);
-    fprintf(plot->script,
-            "set border 2\nset grid x noy lt 1 lw 1 lc rgb " WW_PLOT_GRID "\nset yrange [%g:-0.5]\n",
-            (double)c->rows - 0.5);
-    fprintf(plot->script, "set ytics scale 0 font \",%d\" (", has_long_labels(c) ? 12 : 14);
+    double left = bars_left(c), most = largest(c) * scale.factor;
+    char label[80];
+    axis_label(c->x_label, scale.unit, label);
+    ww_plot_field(plot, left, RIGHT, TOP, bars_height(c) - BOTTOM);
+    plot->x1 = is_share(c) && most > 99 ? 100 : most * 1.02;
+    /* Fewer numbers where the field is narrow or they are long. */
+    ww_plot_axis_x(plot, label, left > WIDTH / 3.0 || most < 2 ? 3 : 5);
     for (size_t i = 0; i < c->rows; i++) {
-        ww_plot_label(plot, c->label[i], LABEL);
-        fprintf(plot->script, " %zu%s", i, i + 1 < c->rows ? ", " : ")\n");
+        ww_plot_text(plot, left - 8, row_middle(i) + 5, "end", LABEL_SIZE, LABEL_MOST, c->label[i]);
+        put_bar(plot, c, i, scale.factor);
+        if (c->lo) put_interval(plot, c, i, scale.factor);
     }
-    double most = largest(c) * scale.factor;
-    fprintf(plot->script, "set xrange [0:%.6g]\nset xtics %.3g\n",
-            is_share(c) && most > 99 ? 100
-            : most > 0               ? most * 1.02
-                                     : 1,
-            tic_step(most, has_long_labels(c)));
-    put_bars(plot, c, scale.factor);
-    put_intervals(plot, c, scale.factor);
-    fputs("plot ", plot->script);
-    for (size_t k = 0; k < c->series; k++) {
-        unsigned color = c->one[k].color;
-        fprintf(plot->script,
-                "$s%zu using 1:3:1:2:($3-0.36):($3+0.36) with boxxyerror lc rgb \"#%02x%02x%02x\" fs solid 1 "
-                "border "
-                "rgb " WW_PLOT_BG "%s",
-                k, color, color, color, k + 1 < c->series ? ", " : "");
-    }
-    if (any_interval(c)) fputs(", $i using 1:4:2:3 with xerrorbars pt 0 lw 2 lc rgb " WW_PLOT_FG, plot->script);
-    fputc('\n', plot->script);
 }
 
-/* Empty series make empty data blocks, which gnuplot warns of and skips; with none at all there is no plot. */
 void ww_chart_bars(struct ww_page *p, const struct ww_chart *c) {
     struct ww_plot plot;
     if (c->rows == 0 || !(largest(c) > 0)) return;
-    ww_figure_begin(p, c->title);
     double height = bars_height(c);
-    ww_plot_begin(&plot, p, WIDTH, bars_height(c));
-    if (plot.script) script_bars(&plot, c);
-    ww_plot_end(&plot, p, c->title, c->about);
-    if (p->plots) ww_figure_rows(p, true, TOP / height, 1 - BOTTOM / height, 0, 0);
+    ww_figure_begin(p, c->title);
+    ww_plot_begin(&plot, p, WIDTH, height, c->title, c->about);
+    draw_bars(&plot, c);
+    ww_plot_end(&plot);
+    ww_figure_rows(p, true, (TOP + 6) / height, 1 - (BOTTOM + 6) / height, 0, 0);
     finish(p, c);
 }
 
 /* ---- areas ---- */
 
-static void put_areas(struct ww_plot *plot, const struct ww_chart *c, double time, double factor) {
-    fputs("$d << EOD\n", plot->script);
+/* The sum of the first `series` + 1 of each row, as steps down to the axis. */
+static void put_area(struct ww_plot *plot, const struct ww_chart *c, size_t series, double time,
+                     double factor) {
+    ww_html(plot->page, "<path fill=\"var(--c%u)\" d=\"M%.1f %.1f", c->one[series].color,
+            ww_plot_x(plot, c->at[0] * time), plot->bottom);
     for (size_t i = 0; i < c->rows; i++) {
-        for (int side = 0; side < 2; side++) {
-            double sum = 0;
-            fprintf(plot->script, "%.7g", c->at[i + (size_t)side] * time);
-            for (size_t k = 0; k < c->series; k++)
-                fprintf(plot->script, " %.5g", (sum += c->value[i * c->series + k]) * factor);
-            fputc('\n', plot->script);
-        }
+        double sum = 0;
+        for (size_t k = 0; k <= series; k++) sum += c->value[i * c->series + k];
+        ww_html(plot->page, "V%.1fH%.1f", ww_plot_y(plot, sum * factor), ww_plot_x(plot, c->at[i + 1] * time));
     }
-    fputs("EOD\n", plot->script);
+    ww_html(plot->page, "V%.1fZ\"/>\n", plot->bottom);
 }
 
-static void script_areas(struct ww_plot *plot, const struct ww_chart *c) {
+static void draw_areas(struct ww_plot *plot, const struct ww_chart *c) {
     struct ww_scale time = ww_scale_of(c->at[c->rows], "s"), scale = value_scale(c);
-    put_axis(plot, 'x', c->x_label, time.unit);
-    put_axis(plot, 'y', c->y_label, scale.unit);
-    fprintf(plot->script, "set xrange [%.7g:%.7g]\nset yrange [0:*]\n", c->at[0] * time.factor,
-            c->at[c->rows] * time.factor);
-    fprintf(plot->script,
-            "set tmargin at screen 0.95\nset bmargin at screen 0.25\nset lmargin at screen %g\nset rmargin at "
-            "screen %g\n",
-            LEFT, RIGHT);
-    put_areas(plot, c, time.factor, scale.factor);
-    fputs("plot ", plot->script);
-    for (size_t k = c->series; k-- > 0;) {
-        unsigned color = c->one[k].color;
-        fprintf(plot->script, "$d using 1:%zu with filledcurves y1=0 lc rgb \"#%02x%02x%02x\"%s", k + 2, color,
-                color, color, k ? ", " : "\n");
-    }
+    char label[80];
+    ww_plot_field(plot, AREA_LEFT, RIGHT, AREA_TOP, AREA_HEIGHT - BOTTOM);
+    plot->x0 = c->at[0] * time.factor;
+    plot->x1 = c->at[c->rows] * time.factor;
+    plot->y1 = largest(c) * scale.factor * 1.02;
+    axis_label(c->x_label, time.unit, label);
+    ww_plot_axis_x(plot, label, 5);
+    axis_label(c->y_label, scale.unit, label);
+    ww_plot_axis_y(plot, label, 5);
+    /* Each covers the lower part of the one before. */
+    for (size_t k = c->series; k-- > 0;) put_area(plot, c, k, time.factor, scale.factor);
 }
 
 void ww_chart_areas(struct ww_page *p, const struct ww_chart *c) {
     struct ww_plot plot;
     if (c->rows == 0 || !(largest(c) > 0) || !(c->at[c->rows] > c->at[0])) return;
     ww_figure_begin(p, c->title);
-    ww_plot_begin(&plot, p, WIDTH, 300);
-    if (plot.script) script_areas(&plot, c);
-    ww_plot_end(&plot, p, c->title, c->about);
-    if (p->plots) ww_figure_rows(p, false, LEFT, RIGHT, c->at[0], c->at[c->rows]);
+    ww_plot_begin(&plot, p, WIDTH, AREA_HEIGHT, c->title, c->about);
+    draw_areas(&plot, c);
+    ww_plot_end(&plot);
+    ww_figure_rows(p, false, (double)AREA_LEFT / WIDTH, (double)RIGHT / WIDTH, c->at[0], c->at[c->rows]);
     finish(p, c);
 }

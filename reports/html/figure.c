@@ -26,7 +26,7 @@ void ww_figure_rows(struct ww_page *p, bool down, double from, double to, double
 }
 
 void ww_figure_data(struct ww_page *p) {
-    ww_html(p, "<details%s><summary>Data of figure %u</summary>\n", p->plots ? "" : " open", p->figure);
+    ww_html(p, "<details><summary>Data of figure %u</summary>\n", p->figure);
 }
 
 void ww_figure_end(struct ww_page *p) {

@@ -144,49 +144,82 @@ static void objective_cell(struct ww_tab *t, const struct ww_explored *e, size_t
     ww_tab_value(t, v, text);
 }
 
-static void put_axis(struct ww_plot *plot, char axis, const char *name, const struct ww_scale *scale) {
-    fprintf(plot->script, "set %clabel ", axis);
-    ww_plot_label(plot, name, 30);
+static void axis_label(const char *name, const struct ww_scale *scale, char out[80]) {
     const char *unit = *scale->unit ? scale->unit : strcmp(name, "area") == 0 ? "mm²" : "";
-    if (*unit) fprintf(plot->script, ".\" (%s)\"", unit);
-    fputc('\n', plot->script);
-}
-
-/* Points of a kind, some left out where there are too many. */
-static void put_points(struct ww_plot *plot, const struct ww_explored *e, enum kind kind, size_t a, size_t b,
-                       double x, double y) {
-    size_t n = 0, step = count_kind(e, kind, a, b) / PLOT_POINTS + 1;
-    fprintf(plot->script, "$k%d << EOD\n", (int)kind);
-    for (size_t i = 0; i < e->point_count; i++) {
-        const struct ww_explored_point *p = &e->point[i];
-        if (!plotted(p, a, b) || kind_of(p) != kind || n++ % step) continue;
-        fprintf(plot->script, "%.7g %.7g\n", p->objective[a] * x, p->objective[b] * y);
-    }
-    fputs("EOD\n", plot->script);
+    snprintf(out, 80, "%.50s%s%.16s%s", name, *unit ? " (" : "", unit, *unit ? ")" : "");
 }
 
 static const struct ww_series kinds[KINDS] = {
     {"beaten", 9}, {"outside the constraints", 4}, {"on the front", 2}};
 
-static void script_front(struct ww_plot *plot, const struct ww_explored *e, size_t a, size_t b) {
-    static const int mark[KINDS] = {6, 2, 7};
-    const char *between = "plot ";
-    struct ww_scale x = objective_scale(e, a), y = objective_scale(e, b);
-    put_axis(plot, 'x', e->objective[a].name, &x);
-    put_axis(plot, 'y', e->objective[b].name, &y);
-    fputs("set grid x y lt 1 lw 1 lc rgb " WW_PLOT_GRID
-          "\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n",
-          plot->script);
-    for (int k = 0; k < KINDS; k++) put_points(plot, e, (enum kind)k, a, b, x.factor, y.factor);
-    for (int k = 0; k < KINDS; k++) {
-        unsigned n = kinds[k].color;
-        if (!count_kind(e, (enum kind)k, a, b)) continue;
-        fprintf(plot->script, "%s$k%d using 1:2 %s pt %d ps %s lc rgb \"#%02x%02x%02x\"", between, k,
-                k == FRONT && e->objective_count == 2 ? "smooth unique with linespoints" : "with points",
-                mark[k], k == FRONT ? "1" : "0.7", n, n, n);
-        between = ", ";
+/* Circles, crosses and discs: kinds differ without colours, too. */
+static void draw_point(struct ww_plot *plot, const struct ww_explored *e, const struct ww_explored_point *q,
+                       size_t a, size_t b, double x, double y) {
+    static const char *const mark[KINDS] = {"m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z\" fill=\"none",
+                                            "m-3.5 -3.5l7 7m-7 0l7 -7\" fill=\"none",
+                                            "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z\" fill=\"var(--c2)"};
+    enum kind kind = kind_of(q);
+    char first[32], second[32];
+    ww_html(plot->page,
+            "<path d=\"M%.1f %.1f%s\" stroke=\"var(--c%u)\"><title>point %" PRIu64 ": %s, %s</title></path>\n",
+            x, y, mark[kind], kinds[kind].color, q->ord, ww_si(q->objective[a], unit_of(e, a), first),
+            ww_si(q->objective[b], unit_of(e, b), second));
+}
+
+/* Points of a kind, some left out where there are too many. */
+static void draw_points(struct ww_plot *plot, const struct ww_explored *e, enum kind kind, size_t a, size_t b,
+                        double x, double y) {
+    size_t n = 0, step = count_kind(e, kind, a, b) / PLOT_POINTS + 1;
+    for (size_t i = 0; i < e->point_count; i++) {
+        const struct ww_explored_point *q = &e->point[i];
+        if (!plotted(q, a, b) || kind_of(q) != kind || n++ % step) continue;
+        draw_point(plot, e, q, a, b, ww_plot_x(plot, q->objective[a] * x),
+                   ww_plot_y(plot, q->objective[b] * y));
     }
-    fputc('\n', plot->script);
+}
+
+/* Of two objectives the front is a line: each point of it is beaten by none. */
+static void draw_line(struct ww_plot *plot, const struct ww_explored_point *const *front, size_t count,
+                      size_t a, size_t b, double x, double y) {
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!plotted(front[i], a, b)) continue;
+        ww_html(plot->page, "%s%.1f %.1f",
+                any ? "L" : "<path fill=\"none\" stroke=\"var(--c2)\" stroke-width=\"1.5\" d=\"M",
+                ww_plot_x(plot, front[i]->objective[a] * x), ww_plot_y(plot, front[i]->objective[b] * y));
+        any = true;
+    }
+    if (any) ww_html(plot->page, "\"/>\n");
+}
+
+/* The span of an objective over the points of two, a bit more on either side. */
+static void span_of(const struct ww_explored *e, size_t o, size_t a, size_t b, double factor, double *lo,
+                    double *hi) {
+    *lo = INFINITY;
+    *hi = -INFINITY;
+    for (size_t i = 0; i < e->point_count; i++) {
+        if (!plotted(&e->point[i], a, b)) continue;
+        *lo = fmin(*lo, e->point[i].objective[o] * factor);
+        *hi = fmax(*hi, e->point[i].objective[o] * factor);
+    }
+    double more = *hi > *lo ? (*hi - *lo) * 0.05 : fabs(*hi) > 0 ? fabs(*hi) * 0.05 : 1;
+    *lo -= more;
+    *hi += more;
+}
+
+static void draw_front(struct ww_plot *plot, const struct ww_explored *e, size_t a, size_t b,
+                       const struct ww_explored_point *const *front, size_t count) {
+    struct ww_scale x = objective_scale(e, a), y = objective_scale(e, b);
+    char label[80];
+    ww_plot_field(plot, 64, 464, 30, 292);
+    span_of(e, a, a, b, x.factor, &plot->x0, &plot->x1);
+    span_of(e, b, a, b, y.factor, &plot->y0, &plot->y1);
+    axis_label(e->objective[a].name, &x, label);
+    ww_plot_axis_x(plot, label, 5);
+    axis_label(e->objective[b].name, &y, label);
+    ww_plot_axis_y(plot, label, 5);
+    if (e->objective_count == 2) draw_line(plot, front, count, a, b, x.factor, y.factor);
+    for (int k = 0; k < KINDS; k++) draw_points(plot, e, (enum kind)k, a, b, x.factor, y.factor);
 }
 
 static void front_table(struct ww_page *p, const struct ww_explored *e, const char *title,
@@ -235,13 +268,13 @@ static void front_plot(struct ww_page *p, const struct ww_explored *e, size_t a,
     ww_clean_text(e->objective[b].name, y, sizeof y);
     snprintf(title, sizeof title, "Pareto front: %s over %s", y, x);
     ww_figure_begin(p, title);
-    ww_plot_begin(&plot, p, 480, 340);
-    if (plot.script) script_front(&plot, e, a, b);
-    ww_plot_end(
-        &plot, p, title,
+    ww_plot_begin(
+        &plot, p, 480, 340, title,
         "Scatter plot of the points by two objectives: those of the front, those that others beat, and those "
         "outside the constraints.");
-    if (p->plots) front_legend(p, e, a, b);
+    draw_front(&plot, e, a, b, front, count);
+    ww_plot_end(&plot);
+    front_legend(p, e, a, b);
     ww_figure_data(p);
     front_table(p, e, "Points of the front", front, count < TABLE_ROWS ? count : TABLE_ROWS);
     ww_figure_end(p);

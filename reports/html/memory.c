@@ -42,38 +42,59 @@ static double attainable(const struct roofline *r, int level) {
     return fmin(r->peak, r->roof[level].most * intensity(r, level));
 }
 
-static void script_roofline(struct ww_plot *plot, const struct roofline *r) {
-    double low = 0.1, high = 100, least = r->rate;
+/* The least and the most that the axes show. */
+static void roofline_axes(struct ww_plot *plot, const struct roofline *r) {
+    double least = r->rate;
+    plot->x0 = 0.1;
+    plot->x1 = 100;
     for (int i = 0; i < LEVELS; i++) {
         double at = intensity(r, i), ridge = r->peak / r->roof[i].most;
-        if (at > 0) low = fmin(low, at / 2), high = fmax(high, at * 2);
-        if (r->roof[i].most > 0) high = fmax(high, ridge * 4);
+        if (at > 0) plot->x0 = fmin(plot->x0, at / 2), plot->x1 = fmax(plot->x1, at * 2);
+        if (r->roof[i].most > 0) plot->x1 = fmax(plot->x1, ridge * 4);
     }
     for (int i = 0; i < LEVELS; i++)
-        if (r->roof[i].most > 0) least = fmin(least, r->roof[i].most * low);
-    fprintf(plot->script,
-            "set logscale xy\nset format xy \"%%g\"\nset xrange [%.4g:%.4g]\nset yrange [%.4g:%.4g]\n"
-            "set xlabel \"warp instructions per sector\"\nset ylabel \"billion warp instructions a second\"\n",
-            low, high, fmax(least * 0.5e-9, r->rate * 0.1e-9), r->peak * 2e-9);
-    fprintf(plot->script, "plot %.6g with lines lw 2 dt 2 lc rgb " WW_PLOT_FG, r->peak * 1e-9);
-    for (int i = 0; i < LEVELS; i++) {
-        unsigned n = r->roof[i].color;
-        if (r->roof[i].most <= 0) continue;
-        fprintf(plot->script, ", (%.6g*x<%.6g?%.6g*x:1/0) with lines lw 2 lc rgb \"#%02x%02x%02x\"",
-                r->roof[i].most * 1e-9, r->peak * 1e-9, r->roof[i].most * 1e-9, n, n, n);
-    }
-    for (int i = 0; i < LEVELS; i++) {
-        unsigned n = r->roof[i].color;
-        if (intensity(r, i) > 0)
-            fprintf(plot->script,
-                    ", '+' every 1000 using (%.6g):(%.6g) with points pt %d ps 1.4 lc rgb \"#%02x%02x%02x\"",
-                    intensity(r, i), r->rate * 1e-9,
-                    i == 0   ? 7
-                    : i == 1 ? 5
-                             : 9,
-                    n, n, n);
-    }
-    fputc('\n', plot->script);
+        if (r->roof[i].most > 0) least = fmin(least, r->roof[i].most * plot->x0);
+    plot->y0 = fmax(least * 0.5e-9, r->rate * 0.1e-9);
+    plot->y1 = r->peak * 2e-9;
+    plot->log_x = plot->log_y = true;
+}
+
+/* From the left or lower border of the field to the schedulers' peak. */
+static void draw_roof(struct ww_plot *plot, const struct roofline *r, const struct roof *roof) {
+    double slope = roof->most * 1e-9, from = fmax(plot->x0, plot->y0 / slope), to = r->peak * 1e-9 / slope;
+    if (roof->most <= 0 || from >= to) return;
+    ww_html(plot->page,
+            "<path fill=\"none\" stroke=\"var(--c%u)\" stroke-width=\"2\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
+            roof->color, ww_plot_x(plot, from), ww_plot_y(plot, slope * from), ww_plot_x(plot, to),
+            ww_plot_y(plot, slope * to));
+}
+
+/* A disc for L1, a square for L2, a triangle for DRAM: they differ without colours, too. */
+static void draw_level(struct ww_plot *plot, const struct roofline *r, int level) {
+    static const char *const mark[LEVELS] = {"m-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0Z", "m-5.5 -5.5h11v11h-11Z",
+                                             "m0 -7.5l7 12.5h-14Z"};
+    char rate[32], per[32];
+    if (!(intensity(r, level) > 0)) return;
+    ww_html(plot->page,
+            "<path fill=\"var(--c%u)\" stroke=\"var(--card)\" d=\"M%.1f %.1f%s\"><title>%s: %s at %s per "
+            "sector</title></path>\n",
+            r->roof[level].color, ww_plot_x(plot, intensity(r, level)), ww_plot_y(plot, r->rate * 1e-9),
+            mark[level], r->roof[level].name, ww_si(r->rate, "instr./s", rate),
+            ww_plain(intensity(r, level), 3, per));
+}
+
+static void draw_roofline(struct ww_plot *plot, const struct roofline *r) {
+    double peak = r->peak * 1e-9;
+    ww_plot_field(plot, 56, 464, 30, 292);
+    roofline_axes(plot, r);
+    ww_plot_axis_x(plot, "warp instructions per sector", 8);
+    ww_plot_axis_y(plot, "billion warp instructions a second", 8);
+    ww_html(plot->page,
+            "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\" stroke-dasharray=\"8 5\" d=\"M%.1f "
+            "%.1fH%.1f\"/>\n",
+            plot->left, ww_plot_y(plot, peak), plot->right);
+    for (int i = 0; i < LEVELS; i++) draw_roof(plot, r, &r->roof[i]);
+    for (int i = 0; i < LEVELS; i++) draw_level(plot, r, i);
 }
 
 static void roofline_data(struct ww_page *p, const struct roofline *r, const char *title) {
@@ -114,64 +135,61 @@ static void roofline(struct ww_page *p, const struct ww_result *result, const ui
     r.rate = instructions / seconds;
     make_roofs(&peaks, counter, r.roof);
     ww_figure_begin(p, title);
-    ww_plot_begin(&plot, p, 480, 340);
-    if (plot.script) script_roofline(&plot, &r);
-    ww_plot_end(
-        &plot, p, title,
+    ww_plot_begin(
+        &plot, p, 480, 340, title,
         "Log-log plot: lines are each level's bandwidth, the dashed one the schedulers' peak; a mark per level "
         "shows the run's rate at its instructions per sector of that level.");
-    if (p->plots) ww_figure_legend(p, legend, LEVELS);
+    draw_roofline(&plot, &r);
+    ww_plot_end(&plot);
+    ww_figure_legend(p, legend, LEVELS);
     roofline_data(p, &r, title);
 }
 
 /* ---- flows ---- */
 
+enum { BOX = 60, GAP = 74, BOX_TOP = 24, BOX_BOTTOM = 176 };
+
+/* Between two boxes, from x on; as wide as its bytes are of the most. */
 static void arrow(struct ww_plot *plot, double x, double y, bool left, double bytes, double most,
                   unsigned color) {
-    double width = most > 0 ? 1 + 8 * bytes / most : 1;
+    double width = 1.5 + 8.5 * bytes / most, head = 6 + width / 2, wing = 3.5 + width / 2;
+    double from = left ? x + GAP - 4 : x + 4, to = left ? x + 4 : x + GAP - 4,
+           neck = left ? to + head : to - head;
     char text[32];
     if (bytes <= 0) return;
-    fprintf(plot->script,
-            "set arrow from %g,%g to %g,%g lw %.2f lc rgb \"#%02x%02x%02x\" head size %g,32 filled front\n",
-            left ? x + 14 : x, y, left ? x : x + 14, y, width, color, color, color,
-            1.5 + 2.5 * (most > 0 ? bytes / most : 0));
-    fprintf(plot->script, "set label ");
-    ww_plot_label(plot, ww_si(bytes, "B", text), 24);
-    fprintf(plot->script, " at %g,%g center font \"sans-serif,12\" textcolor rgb " WW_PLOT_FG " front\n", x + 7,
-            left ? y + 9 : y - 9);
+    ww_html(plot->page,
+            "<path fill=\"none\" stroke=\"var(--c%u)\" stroke-width=\"%.1f\" d=\"M%.1f %gH%.1f\"/>"
+            "<path fill=\"var(--c%u)\" d=\"M%.1f %gL%.1f %.1fV%.1fZ\"/>\n",
+            color, width, from, y, neck, color, to, y, neck, y - wing, y + wing);
+    ww_plot_text(plot, x + GAP / 2.0, left ? y - 14 : y + 22, "middle", 12, GAP, ww_si(bytes, "B", text));
 }
 
-static void script_flows(struct ww_plot *plot, const struct ww_flow flow[LEVELS],
-                         const struct ww_level level[WW_LEVELS]) {
-    static const char *const box[] = {"SMs", "L1", "L2", "DRAM"};
-    double most = 1;
+static void box(struct ww_plot *plot, double x, const char *name, double hit_rate, const char *hits) {
     char text[32];
+    ww_html(plot->page,
+            "<rect x=\"%g\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\" fill=\"none\" stroke=\"currentColor\" "
+            "stroke-width=\"1.5\"/>\n",
+            x, BOX_TOP, BOX, BOX_BOTTOM - BOX_TOP);
+    ww_plot_text(plot, x + BOX / 2.0, 90, "middle", 14, BOX, name);
+    if (hit_rate < 0) return;
+    ww_plot_text(plot, x + BOX / 2.0, 114, "middle", 12, BOX, ww_percent(hit_rate, text));
+    ww_plot_text(plot, x + BOX / 2.0, 131, "middle", 11, BOX + 8, hits);
+}
+
+static void draw_flows(struct ww_plot *plot, const struct ww_flow flow[LEVELS],
+                       const struct ww_level level[WW_LEVELS]) {
+    static const char *const name[] = {"SMs", "L1", "L2", "DRAM"};
+    double most = 1;
     for (int i = 0; i < LEVELS; i++)
         most = fmax(most, 32 * (double)(flow[i].read > flow[i].written ? flow[i].read : flow[i].written));
-    fputs("unset border\nunset tics\nunset grid\nunset xlabel\nunset ylabel\nset margins 0,0,0,0\nset xrange "
-          "[0:104]\nset "
-          "yrange [0:60]\n",
-          plot->script);
-    for (int i = 0; i < 4; i++) {
-        double x = 2 + 29 * i;
-        fprintf(plot->script,
-                "set object rect from %g,8 to %g,52 fs empty border rgb " WW_PLOT_FG
-                " lw 1.5\nset label \"%s\" at %g,34 "
-                "center textcolor rgb " WW_PLOT_FG "\n",
-                x, x + 13, box[i], x + 6.5);
-        if (i == 0 || level[i - 1].hit_rate < 0) continue;
-        fputs("set label ", plot->script);
-        ww_plot_label(plot, ww_percent(level[i - 1].hit_rate, text), 12);
-        fprintf(plot->script,
-                " at %g,26 center font \"sans-serif,11\" textcolor rgb " WW_PLOT_FG "\nset label \"%s\" at "
-                "%g,20 center font \"sans-serif,11\" textcolor rgb " WW_PLOT_FG "\n",
-                x + 6.5, i == 3 ? "open rows" : "hits", x + 6.5);
-    }
+    for (int i = 0; i <= LEVELS; i++)
+        box(plot, 8 + (BOX + GAP) * i, name[i], i ? level[i - 1].hit_rate : -1,
+            i == LEVELS ? "open rows" : "hits");
     for (int i = 0; i < LEVELS; i++) {
-        arrow(plot, 16 + 29 * i, 38, true, 32 * (double)flow[i].read, most, 2);
-        arrow(plot, 16 + 29 * i, 22, false, 32 * (double)flow[i].written, most, 4);
+        double x = 8 + BOX + (BOX + GAP) * i;
+        arrow(plot, x, 72, true, 32 * (double)flow[i].read, most, 2);
+        arrow(plot, x, 128, false, 32 * (double)flow[i].written, most, 4);
     }
-    fputs("plot NaN notitle\n", plot->script);
 }
 
 static void flows(struct ww_page *p, const struct ww_launch_result *sum) {
@@ -187,12 +205,12 @@ static void flows(struct ww_page *p, const struct ww_launch_result *sum) {
     ww_levels(sum, level);
     ww_flows(sum, flow);
     ww_figure_begin(p, title);
-    ww_plot_begin(&plot, p, 480, 200);
-    if (plot.script) script_flows(&plot, flow, level);
-    ww_plot_end(
-        &plot, p, title,
+    ww_plot_begin(
+        &plot, p, 480, 200, title,
         "Boxes for the SMs, the L1, the L2 and DRAM; arrows between them are as wide as the bytes that moved.");
-    if (p->plots) ww_figure_legend(p, legend, 2);
+    draw_flows(&plot, flow, level);
+    ww_plot_end(&plot);
+    ww_figure_legend(p, legend, 2);
     ww_figure_data(p);
     ww_tab_begin(&t, p, title, head, 1);
     for (int i = 0; i < LEVELS; i++) {

@@ -1,4 +1,4 @@
-/* The page: head, style, markers of plots, sections, script. */
+/* The page: head, style, sections, script. */
 #include "../../estimator/api/report.h"
 #include "../../estimator/base/locale.h"
 #include "page.h"
@@ -10,20 +10,6 @@ extern const char ww_report_css[], ww_report_js[];
 extern const size_t ww_report_css_size, ww_report_js_size;
 
 enum { DETAILED = 8, POINTS = 240, POINTS_ALL = 600 };
-
-/* gnuplot's markers, which its plots refer to; once for the page. */
-static const char markers[] =
-    "<svg class=\"markers\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>\n"
-    "<circle id=\"gpDot\" r=\".5\" fill=\"none\" stroke=\"currentColor\"/>\n"
-    "<path id=\"gpPt1\" stroke-width=\".3\" stroke=\"currentColor\" d=\"M-1,-1 L1,1 M1,-1 L-1,1\"/>\n"
-    "<rect id=\"gpPt4\" stroke-width=\".2\" stroke=\"currentColor\" fill=\"currentColor\" x=\"-1\" y=\"-1\" "
-    "width=\"2\" "
-    "height=\"2\"/>\n"
-    "<circle id=\"gpPt5\" stroke-width=\".3\" stroke=\"currentColor\" fill=\"none\" cx=\"0\" cy=\"0\" "
-    "r=\"1\"/>\n"
-    "<circle id=\"gpPt6\" fill=\"currentColor\" stroke=\"none\" cx=\"0\" cy=\"0\" r=\"1\"/>\n"
-    "<path id=\"gpPt8\" fill=\"currentColor\" stroke=\"none\" d=\"M0,-1.33 L-1.33,0.67 L1.33,0.67 z\"/>\n"
-    "</defs></svg>\n";
 
 static void put_title(struct ww_page *p, const struct ww_report_set *set) {
     if (set->run_count == 1) {
@@ -58,7 +44,7 @@ static void put_prolog(struct ww_page *p) {
 static void put_style(struct ww_page *p) {
     ww_html(p, " - warpwatt</title>\n<style>\n");
     fwrite(ww_report_css, 1, ww_report_css_size, p->out);
-    ww_html(p, "</style>\n</head>\n<body>\n%s<header>\n<p class=\"brand\">warpwatt report</p>\n", markers);
+    ww_html(p, "</style>\n</head>\n<body>\n<header>\n<p class=\"brand\">warpwatt report</p>\n");
 }
 
 void ww_page_head(struct ww_page *p, const char *title) {
@@ -84,9 +70,6 @@ static void put_head(struct ww_page *p, const struct ww_report_set *set) {
     ww_html(p, "<h1>");
     put_title(p, set);
     ww_html(p, "</h1>\n");
-    if (!p->plots)
-        ww_html(p, "<p class=\"note\">There was no gnuplot when this page was made, so it has tables and no "
-                   "plots.</p>\n");
 }
 
 static void put_links(struct ww_page *p, const struct ww_report_set *set, size_t detailed) {
@@ -100,16 +83,11 @@ static void put_links(struct ww_page *p, const struct ww_report_set *set, size_t
     ww_html(p, "</ul></nav>\n");
 }
 
-enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, bool *plots, struct ww_error *error) {
+enum ww_code ww_report_html(const struct ww_report_set *set, FILE *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     size_t detailed = set->run_count < DETAILED ? set->run_count : DETAILED;
-    struct ww_page p = {.out = out,
-                        .plots = ww_plot_available(),
-                        .points = POINTS,
-                        .sources = set->sources,
-                        .find_source = set->find_source};
+    struct ww_page p = {.out = out, .points = POINTS, .sources = set->sources, .find_source = set->find_source};
     if (detailed > 2) p.points = (unsigned)(POINTS_ALL / detailed);
-    *plots = p.plots;
     put_head(&p, set);
     put_links(&p, set, detailed);
     ww_html(&p, "</header>\n<main>\n");

@@ -1,8 +1,8 @@
 /* page.h: what the writers of the HTML report share: text, tables and plots of one page.
  *
  * Names come from databases, which are untrusted: whatever is not a constant of the program goes through
- * ww_html_text (or a table's cells), which escapes it, and reaches gnuplot only as numbers and labels of a few
- * harmless characters. Write errors stay in the stream. Nothing here prints or exits.
+ * ww_html_text (or a table's cells or ww_plot_text), which escapes it. Write errors stay in the stream. Nothing
+ * here prints or exits.
  */
 #ifndef WW_REPORTS_HTML_PAGE_H
 #define WW_REPORTS_HTML_PAGE_H
@@ -17,7 +17,6 @@
 
 struct ww_page {
     FILE *out;
-    bool plots;          /* there is a gnuplot; false: figures are their tables */
     unsigned figure;     /* number of the last one; part of ids */
     unsigned points;     /* most points in time of a chart, so that the page stays small */
     const char *sources; /* folder of source files, or NULL */
@@ -94,30 +93,35 @@ void ww_figure_end(struct ww_page *p);
 
 /* ---- plot.c ---- */
 
-/* A script for gnuplot, and what becomes of it. */
+enum { WW_PLOT_TICS = 32 };
+
+/* An SVG that is being written, and its field: the rectangle between the axes. */
 struct ww_plot {
-    FILE *script;
-    char *text;
-    size_t size;
+    struct ww_page *page;
+    double left, right, top, bottom; /* of the field, in the units of the view box */
+    double x0, x1, y0, y1;           /* values at its borders; of a logarithmic axis both > 0 */
+    bool log_x, log_y;
 };
-#define WW_PLOT_FG "\"#141414\""
-#define WW_PLOT_GRID "\"#151515\""
-#define WW_PLOT_BG "\"#161616\""
-/* True if a gnuplot can be started. */
-bool ww_plot_available(void);
-/* Begins a script with our axes, in pixels that the page scales. NULL script: no memory, or no gnuplot. */
-void ww_plot_begin(struct ww_plot *plot, const struct ww_page *p, unsigned width, unsigned height);
-/* Writes a label in quotes: what is not a letter, a digit or one of " ._=+-()/%<>:," becomes '?'; at most
- * `most` characters. */
-void ww_plot_label(struct ww_plot *plot, const char *s, size_t most);
-/* Draws; the SVG gets a role, a title and a description. On failure the figure has a sentence instead. */
-void ww_plot_end(struct ww_plot *plot, struct ww_page *p, const char *title, const char *about);
-
-/* ---- svg.c ---- */
-
-/* Rewrites what gnuplot drew as SVG inside of HTML: no prolog, no ids, colours of the page. False if it is not
- * what gnuplot draws. */
-bool ww_svg_inline(char *svg, struct ww_buf *out);
+/* Begins a drawing of this many units, which the page scales to its own width. The field is all of it. */
+void ww_plot_begin(struct ww_plot *plot, struct ww_page *p, double width, double height, const char *title,
+                   const char *about);
+void ww_plot_field(struct ww_plot *plot, double left, double right, double top, double bottom);
+/* Where a value lies; at most one width or height of the field outside of it. */
+double ww_plot_x(const struct ww_plot *plot, double v);
+double ww_plot_y(const struct ww_plot *plot, double v);
+/* Grid, numbers and label of an axis, of at most about `most` numbers. The horizontal one takes 44 units below
+ * the field; the vertical one's label stands above it and takes 26. */
+void ww_plot_axis_x(struct ww_plot *plot, const char *label, unsigned most);
+void ww_plot_axis_y(struct ww_plot *plot, const char *label, unsigned most);
+/* A round step, 1, 2 or 5 times a power of ten, of which at most about `most` fit into the range. */
+double ww_plot_step(double range, unsigned most);
+/* Escaped text of at most `most` units of width, else its beginning and "..". anchor: "start", "middle", "end".
+ */
+void ww_plot_text(struct ww_plot *plot, double x, double y, const char *anchor, double size, double most,
+                  const char *s);
+/* About the width of a text in a font of this size, rather too much than too little. */
+double ww_plot_width(const char *s, double size);
+void ww_plot_end(struct ww_plot *plot);
 
 /* ---- chart.c: stacked bars and stacked areas, with legend and data ---- */
 

@@ -139,19 +139,31 @@ static bool clocks_change(const struct course *c) {
 
 static const struct ww_series domains[WW_DOMAIN_COUNT] = {{"SMs", 2}, {"interconnect and L2", 5}, {"DRAM", 4}};
 
-static void script_clocks(struct ww_plot *plot, const struct course *c) {
-    struct ww_scale time = ww_scale_of(c->at[c->rows], "s");
-    fprintf(plot->script, "set xlabel \"time (%s)\"\nset ylabel \"MHz\"\nset yrange [0:*]\n$d << EOD\n",
-            time.unit);
+static void draw_clock(struct ww_plot *plot, const struct course *c, unsigned domain, double time) {
+    static const char *const dash[WW_DOMAIN_COUNT] = {"", " stroke-dasharray=\"9 5\"",
+                                                      " stroke-dasharray=\"3 4\""};
+    ww_html(plot->page, "<path fill=\"none\" stroke=\"var(--c%u)\" stroke-width=\"%u\"%s d=\"M%.1f %.1f",
+            domains[domain].color, 4 - domain, dash[domain], ww_plot_x(plot, c->at[0] * time),
+            ww_plot_y(plot, c->mhz[domain]));
     for (size_t i = 0; i < c->rows; i++)
-        for (size_t side = 0; side < 2; side++)
-            fprintf(plot->script, "%.7g %.6g %.6g %.6g\n", c->at[i + side] * time.factor, c->mhz[3 * i],
-                    c->mhz[3 * i + 1], c->mhz[3 * i + 2]);
-    fputs("EOD\nplot ", plot->script);
-    for (unsigned d = 0; d < WW_DOMAIN_COUNT; d++)
-        fprintf(plot->script, "$d using 1:%u with lines lw %u dt %u lc rgb \"#%02x%02x%02x\"%s", d + 2, 4 - d,
-                d + 1, domains[d].color, domains[d].color, domains[d].color,
-                d + 1 < WW_DOMAIN_COUNT ? ", " : "\n");
+        ww_html(plot->page, "V%.1fH%.1f", ww_plot_y(plot, c->mhz[i * WW_DOMAIN_COUNT + domain]),
+                ww_plot_x(plot, c->at[i + 1] * time));
+    ww_html(plot->page, "\"/>\n");
+}
+
+static void draw_clocks(struct ww_plot *plot, const struct course *c) {
+    struct ww_scale time = ww_scale_of(c->at[c->rows], "s");
+    double most = 0;
+    char label[40];
+    for (size_t i = 0; i < c->rows * WW_DOMAIN_COUNT; i++) most = fmax(most, c->mhz[i]);
+    ww_plot_field(plot, 56, 464, 30, 172);
+    plot->x0 = c->at[0] * time.factor;
+    plot->x1 = c->at[c->rows] * time.factor;
+    plot->y1 = most * 1.05;
+    snprintf(label, sizeof label, "time (%s)", time.unit);
+    ww_plot_axis_x(plot, label, 5);
+    ww_plot_axis_y(plot, "MHz", 4);
+    for (unsigned d = 0; d < WW_DOMAIN_COUNT; d++) draw_clock(plot, c, d, time.factor);
 }
 
 static void clocks(struct ww_page *p, const struct course *c) {
@@ -162,10 +174,10 @@ static void clocks(struct ww_page *p, const struct course *c) {
     char text[32];
     if (!clocks_change(c)) return;
     ww_figure_begin(p, title);
-    ww_plot_begin(&plot, p, 480, 220);
-    if (plot.script) script_clocks(&plot, c);
-    ww_plot_end(&plot, p, title, "Lines of the clocks of the three domains over time.");
-    if (p->plots) ww_figure_legend(p, domains, WW_DOMAIN_COUNT);
+    ww_plot_begin(&plot, p, 480, 220, title, "Lines of the clocks of the three domains over time.");
+    draw_clocks(&plot, c);
+    ww_plot_end(&plot);
+    ww_figure_legend(p, domains, WW_DOMAIN_COUNT);
     ww_figure_data(p);
     ww_tab_begin(&t, p, title, head, 0);
     for (size_t i = 0; i < c->rows; i++) {

@@ -1,5 +1,5 @@
-/* Drawings of variants: parallel coordinates, and ranks beside measured ones. Without gnuplot, since lines and
- * points carry what they stand for as tooltips. */
+/* Drawings of variants: parallel coordinates, and ranks beside measured ones. Lines and points carry what they
+ * stand for as tooltips. */
 #include "page.h"
 #include <math.h>
 #include <stdlib.h>

@@ -136,9 +136,10 @@ def page_problems(path):
         if used not in ids:
             problems.append("#%s is not there" % used)
     body = text[text.find("</style>"):text.find("<script>")]
-    for what in ("rgb(", "gnuplot_plot"):
-        if what in body:
-            problems.append("%s is left of what gnuplot wrote" % what)
+    if "rgb(" in body:
+        problems.append("a colour that is not the scheme's")
+    for number in re.findall(r"\b(?:nan|inf)\b", "".join(re.findall(r"<(?:path|rect|text) [^>]*>", body))):
+        problems.append("%s in a drawing" % number)
     for control in re.findall("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text):
         problems.append("control character %r" % control)
     return problems

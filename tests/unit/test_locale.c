@@ -111,7 +111,6 @@ static void write_reports(FILE *out) {
     struct ww_result *r[2] = {ww_fixture_result(NULL), ww_fixture_result(&(struct ww_fixture){.seed = 7})};
     const struct ww_result *const runs[] = {r[0], r[1]};
     const struct ww_report_set set = {runs, (const int64_t[]){1, 2}, 2, NULL, NULL, NULL, NULL, NULL};
-    bool plots;
     OK(ww_report_summary(r[0], 1, false, out, &error));
     OK(ww_report_summary(r[0], 1, true, out, &error));
     OK(ww_report_text(r[0], 1, out, &error));
@@ -122,7 +121,7 @@ static void write_reports(FILE *out) {
     OK(ww_report_compare(r[0], 1, r[1], 2, true, out, &error));
     OK(ww_report_csv(&set, out, &error));
     OK(ww_report_markdown(&set, out, &error));
-    OK(ww_report_html(&set, out, &plots, &error));
+    OK(ww_report_html(&set, out, &error));
     ww_result_free(r[0]);
     ww_result_free(r[1]);
 }
