@@ -173,6 +173,96 @@ static enum ww_code load_boards(struct reader *r) {
     return ww_select_close(&s);
 }
 
+static enum ww_code load_traces(struct reader *r) {
+    struct ww_explored *e = r->e;
+    struct ww_select s;
+    size_t n;
+    WW_TRY(count(r, "SELECT count(*) FROM sweep_trace WHERE sweep_id = ?1", &n));
+    e->workload = ww_arena_array(r->arena, n + 1, sizeof *e->workload);
+    if (!e->workload) return ww_fail_nomem(r->error, "a sweep's traces");
+    WW_TRY(open(r, &s, "SELECT workload FROM sweep_trace WHERE sweep_id = ?1 ORDER BY ord"));
+    while (e->trace_count < n && ww_select_row(&s))
+        e->workload[e->trace_count++] = ww_select_text(&s, r->arena);
+    return ww_select_close(&s);
+}
+
+static bool make_parts(struct reader *r, struct ww_explored_point *p) {
+    p->part_s = ww_arena_array(r->arena, r->e->trace_count + 1, sizeof *p->part_s);
+    p->part_j = ww_arena_array(r->arena, r->e->trace_count + 1, sizeof *p->part_j);
+    for (size_t t = 0; p->part_s && p->part_j && t < r->e->trace_count; t++) p->part_s[t] = p->part_j[t] = NAN;
+    return p->part_s && p->part_j;
+}
+
+/* `place` counts a sweep's traces, whose numbers may have gaps in a database that is not ours. */
+static enum ww_code load_parts(struct reader *r) {
+    struct ww_select s;
+    size_t at = 0;
+    WW_TRY(load_traces(r));
+    WW_TRY(open(
+        r, &s,
+        "SELECT v.point, (SELECT count(*) FROM sweep_trace t WHERE t.sweep_id = v.sweep_id AND t.ord < v.trace)"
+        " AS place, v.weight * v.time_s, v.weight * v.energy_j FROM v_sweep_result v WHERE v.sweep_id = ?1"
+        " ORDER BY v.point"));
+    while (ww_select_row(&s)) {
+        struct ww_explored_point *p = point_of(r, &s, &at);
+        uint64_t trace = ww_select_u64(&s);
+        double seconds = number(&s), joules = number(&s);
+        if (!p || p->feasible < 0 || trace >= r->e->trace_count) continue;
+        if (!p->part_s && !make_parts(r, p)) {
+            s.code = ww_fail_nomem(r->error, "a sweep's points");
+            continue;
+        }
+        p->part_s[trace] = seconds;
+        p->part_j[trace] = joules;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_estimates(struct reader *r) {
+    struct ww_explored *e = r->e;
+    struct ww_select s;
+    size_t at = 0;
+    WW_TRY(open(
+        r, &s,
+        "SELECT point, objective, estimate, low, high FROM sweep_estimate WHERE sweep_id = ?1 ORDER BY point"));
+    while (ww_select_row(&s)) {
+        uint64_t ord = ww_select_u64(&s), o = ww_select_u64(&s);
+        double estimate = number(&s), low = number(&s), high = number(&s);
+        while (at < e->candidate_count && e->candidate[at].ord < ord) at++;
+        if (at == e->candidate_count || e->candidate[at].ord != ord || o >= e->objective_count) continue;
+        e->candidate[at].estimate[o] = estimate;
+        e->candidate[at].low[o] = low;
+        e->candidate[at].high[o] = high;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_candidates(struct reader *r) {
+    struct ww_explored *e = r->e;
+    struct ww_select s;
+    size_t n;
+    WW_TRY(count(r,
+                 "SELECT count(*) FROM sweep_candidate c JOIN sweep s USING(sweep_id) WHERE c.sweep_id = ?1"
+                 " AND s.strategy = 'adaptive'",
+                 &n));
+    e->candidate = ww_arena_array(r->arena, n + 1, sizeof *e->candidate);
+    if (!e->candidate) return ww_fail_nomem(r->error, "a sweep's candidates");
+    WW_TRY(open(r, &s,
+                "SELECT point, settings, fidelity, holds, may_hold FROM sweep_candidate WHERE sweep_id = ?1"
+                " ORDER BY point"));
+    while (e->candidate_count < n && ww_select_row(&s)) {
+        struct ww_explored_candidate *c = &e->candidate[e->candidate_count++];
+        c->ord = ww_select_u64(&s);
+        c->settings = ww_select_text(&s, r->arena);
+        c->fidelity = ww_select_text(&s, r->arena);
+        c->holds = ww_select_i64(&s) != 0;
+        c->may_hold = ww_select_i64(&s) != 0;
+        for (int o = 0; o < WW_EXPLORED_OBJECTIVES; o++) c->estimate[o] = c->low[o] = c->high[o] = NAN;
+    }
+    WW_TRY(ww_select_close(&s));
+    return load_estimates(r);
+}
+
 static enum ww_code load_variants(struct reader *r) {
     struct ww_select s;
     size_t at = 0;
@@ -337,6 +427,8 @@ static enum ww_code load(struct reader *r) {
     WW_TRY(load_settings(r));
     WW_TRY(load_sums(r));
     WW_TRY(load_boards(r));
+    WW_TRY(load_parts(r));
+    WW_TRY(load_candidates(r));
     WW_TRY(load_variants(r));
     WW_TRY(load_screened(r));
     WW_TRY(load_effects(r));

@@ -89,6 +89,20 @@ uint64_t ww_launch_latency_ps(const struct ww_launch_result *l, const struct ww_
     return facts->overhead_us > 0 ? (uint64_t)(facts->overhead_us * 1e6) : 0;
 }
 
+struct ww_place ww_place_next(struct ww_placing *at, const struct ww_launch_result *l,
+                              const struct ww_gpu_facts *facts) {
+    struct ww_place place = {at->now,
+                             at->now + ww_launch_latency_ps(l, facts) - l->counter[WW_C_LAUNCH_HIDDEN_PS]};
+    if (l->concurrent && l->concurrent != at->concurrent) {
+        at->group = place.start;
+        at->group_ctas = place.ctas;
+    }
+    at->concurrent = l->concurrent;
+    if (l->concurrent) place = (struct ww_place){at->group + l->start_ps, at->group_ctas};
+    if (place.start + l->time_ps > at->now) at->now = place.start + l->time_ps;
+    return place;
+}
+
 static uint64_t times(uint64_t v, double by) {
     double x = (double)v * by;
     return by == 1 ? v : x < 9e18 ? (uint64_t)llround(x) : UINT64_MAX;

@@ -35,6 +35,22 @@ void ww_gpu_facts(const char *gpu_json, struct ww_gpu_facts *facts);
 /* Time of a launch outside of its active cycles; runs that do not count it have the GPU's. */
 uint64_t ww_launch_latency_ps(const struct ww_launch_result *launch, const struct ww_gpu_facts *facts);
 
+/* Where launches lie on a run's time: one after another as they were replayed, concurrent ones by their group.
+ */
+struct ww_placing {
+    uint64_t now;               /* the end of all launches before */
+    uint32_t concurrent;        /* the group of the launch before, 0: none */
+    uint64_t group, group_ctas; /* its begin; the time that its CTAs' times are since */
+};
+struct ww_place {
+    uint64_t start; /* of the launch, ps */
+    uint64_t ctas;  /* what its CTAs' times are since; before the end of the launch before if a part is hidden
+                       there */
+};
+/* The place of the next launch in their order; a placing begins as zeros. */
+struct ww_place ww_place_next(struct ww_placing *placing, const struct ww_launch_result *launch,
+                              const struct ww_gpu_facts *facts);
+
 /* True if the run's totals are a sample's estimate, its launches those that were replayed whole. */
 bool ww_is_estimate(const struct ww_result *result);
 /* Those launches' share of the warp instructions, < 0 if there are none. */

@@ -367,37 +367,20 @@ static void write_program(struct ww_jsonw *w, const struct ww_result *r) {
     write_program_launches(w, r);
 }
 
-struct clock {
-    uint64_t now;              /* the end of all launches before */
-    uint32_t concurrent;       /* the group whose launches are being written, 0: none */
-    uint64_t group, group_cta; /* its begin; the time that CTAs' times are since */
-};
-
 static void write_all_of(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
-                         const struct ww_gpu_facts *facts, struct clock *clock) {
-    uint64_t overhead = ww_launch_latency_ps(l, facts), start = clock->now, ctas;
-    ctas = start + overhead - l->counter[WW_C_LAUNCH_HIDDEN_PS];
-    if (l->concurrent && l->concurrent != clock->concurrent) {
-        clock->group = start;
-        clock->group_cta = ctas;
-    }
-    clock->concurrent = l->concurrent;
-    if (l->concurrent) {
-        start = clock->group + l->start_ps;
-        ctas = clock->group_cta;
-    }
-    write_launch(w, r, l, start);
-    write_clocks(w, l, start, overhead);
-    write_epochs(w, l, start);
-    write_ctas_of(w, l, ctas);
-    if (start + l->time_ps > clock->now) clock->now = start + l->time_ps;
+                         const struct ww_gpu_facts *facts, struct ww_placing *placing) {
+    struct ww_place place = ww_place_next(placing, l, facts);
+    write_launch(w, r, l, place.start);
+    write_clocks(w, l, place.start, ww_launch_latency_ps(l, facts));
+    write_epochs(w, l, place.start);
+    write_ctas_of(w, l, place.ctas);
 }
 
 enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE *out, struct ww_error *error) {
     WW_PLAIN_LOCALE;
     struct ww_jsonw w;
     struct ww_gpu_facts facts;
-    struct clock clock = {0};
+    struct ww_placing placing = {0};
     ww_gpu_facts(r->gpu_json, &facts);
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
@@ -411,8 +394,8 @@ enum ww_code ww_report_timeline(const struct ww_result *r, int64_t run_id, FILE 
     name_track(&w, "thread_name", PROCESS, DECISIONS, "governor");
     name_streams(&w, r);
     name_slots(&w, r);
-    for (size_t i = 0; i < r->launch_count; i++) write_all_of(&w, r, &r->launch[i], &facts, &clock);
-    write_end(&w, clock.now);
+    for (size_t i = 0; i < r->launch_count; i++) write_all_of(&w, r, &r->launch[i], &facts, &placing);
+    write_end(&w, placing.now);
     write_program(&w, r);
     ww_jsonw_close(&w, ']');
     ww_jsonw_close(&w, '}');

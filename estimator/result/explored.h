@@ -31,6 +31,15 @@ struct ww_explored_point {
     double measured_s;                         /* by ww_sweep_rank */
     bool screened;                             /* not replayed: time_s is an estimate, within these at 95 % */
     double low_s, high_s;
+    double *part_s, *part_j; /* of each trace, times its weight; NULL: not replayed */
+};
+
+/* What an adaptive sweep knows of a point of its space. */
+struct ww_explored_candidate {
+    uint64_t ord;
+    const char *settings, *fidelity; /* "analytic", "sampled" or "full": what the estimates are from */
+    bool holds, may_hold;            /* the constraints: by the estimates; at some value within their bounds */
+    double estimate[WW_EXPLORED_OBJECTIVES], low[WW_EXPLORED_OBJECTIVES], high[WW_EXPLORED_OBJECTIVES];
 };
 
 struct ww_explored_objective {
@@ -55,6 +64,10 @@ struct ww_explored {
     size_t objective_count;
     struct ww_explored_point *point;
     size_t point_count;
+    const char **workload; /* of each trace */
+    size_t trace_count;
+    struct ww_explored_candidate *candidate;
+    size_t candidate_count;
     size_t variant_count;               /* points that are variants of a program */
     struct ww_explored_point *screened; /* variants that a search for the fastest did not replay */
     size_t screened_count;

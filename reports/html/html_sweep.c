@@ -374,11 +374,13 @@ void ww_html_sweep(struct ww_page *p, const struct ww_explored *e) {
     for (size_t b = 1; b < e->objective_count && c.feasible + c.infeasible; b++)
         front_plot(p, e, 0, b, front, count);
     for (size_t o = 0; o < e->objective_count; o++) effect_bars(p, e, o);
+    ww_html_sweep_parts(p, e, front, count);
     ww_html(p, "</div>\n");
     if (e->objective_count < 2 && count)
         front_table(p, e, "The best point", front, count < TABLE_ROWS ? count : TABLE_ROWS);
     effect_table(p, e);
     point_table(p, e);
+    ww_html_candidates(p, e);
     ww_html(p, "</section>\n");
     free(front);
 }

@@ -164,6 +164,8 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id, const
 /* Warp states over time, or watts and clocks. */
 void ww_html_time(struct ww_page *p, const struct ww_result *r, bool watts);
 void ww_html_memory(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
+/* tracks.c: launches by stream, copies by engine, CTAs by SM, over time. */
+void ww_html_tracks(struct ww_page *p, const struct ww_result *r);
 /* A place where report.js draws the rows of the next table as its reader chooses: two columns against each
  * other, or all as parallel coordinates, coloured by another one. `first`: columns that it begins with, ended
  * by NULL. */
@@ -178,6 +180,10 @@ void ww_html_listing(struct ww_page *p, const struct ww_result *r, const struct 
 void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);
 void ww_html_compare(struct ww_page *p, const struct ww_report_set *set);
 void ww_html_sweep(struct ww_page *p, const struct ww_explored *e);
+/* sweep_parts.c: time and energy of points by workload, the first of them; candidates with their bounds. */
+void ww_html_sweep_parts(struct ww_page *p, const struct ww_explored *e,
+                         const struct ww_explored_point *const *point, size_t count);
+void ww_html_candidates(struct ww_page *p, const struct ww_explored *e);
 
 /* ---- variants.c, variants_plot.c: variants of a program ---- */
 

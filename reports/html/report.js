@@ -200,6 +200,55 @@ for (const figure of document.querySelectorAll("figure")) {
     });
   draw();
 }
+// The timeline zooms by two sliders, or by dragging over it: spans move, and the numbers below them change.
+for (const place of document.querySelectorAll("[data-spans]")) {
+  const svg = place.previousElementSibling.querySelector("svg"), left = +place.dataset.left, right = +place.dataset.right, end = +place.dataset.end;
+  const spans = [...svg.querySelectorAll("rect[data-from]")], grid = [...svg.querySelectorAll(".grid")];
+  const numbers = [...svg.querySelectorAll("text")].slice(0, grid.length), label = svg.querySelectorAll("text")[grid.length];
+  const shown = numbers.map((one) => one.textContent), places = numbers.map((one) => +one.getAttribute("x")), unit = label.textContent;
+  const tools = document.createElement("div"), whole = document.createElement("button");
+  tools.className = "tools";
+  const input = ["Zoom from", "to"].map((name, i) => {
+    const box = document.createElement("label"), one = document.createElement("input");
+    Object.assign(one, { type: "range", min: 0, max: 1000, step: 1 });
+    one.value = 1000 * i;
+    box.append(name + " ", one);
+    tools.append(box);
+    one.addEventListener("input", () => draw());
+    return one;
+  });
+  whole.type = "button";
+  whole.textContent = "Show all";
+  whole.addEventListener("click", () => { input[0].value = 0; input[1].value = 1000; draw(); });
+  tools.append(whole);
+  place.after(tools);
+  const range = () => { const at = input.map((one) => +one.value).sort((a, b) => a - b); return [at[0] / 1000 * end, Math.max(at[1], at[0] + 1) / 1000 * end]; };
+  const draw = () => {
+    const [a, b] = range(), px = (t) => left + (Math.max(a, Math.min(b, t)) - a) / (b - a) * (right - left), all = a <= 0 && b >= end;
+    for (const one of input) one.setAttribute("aria-valuetext", si(one.value / 1000 * end, "s"));
+    whole.hidden = all;
+    for (const one of spans) {
+      const from = +one.dataset.from, to = +one.dataset.to;
+      one.style.display = to < a || from > b ? "none" : "";
+      one.setAttribute("x", px(from));
+      one.setAttribute("width", Math.max(0.4, px(to) - px(from)));
+    }
+    numbers.forEach((one, i) => { one.textContent = all ? shown[i] : si(a + (places[i] - left) / (right - left) * (b - a), "s"); });
+    label.textContent = all ? unit : "time";
+  };
+  svg.addEventListener("pointerdown", (down) => {
+    const at = (event) => { const box = svg.getBoundingClientRect(), x = (event.clientX - box.left) / box.width * svg.viewBox.baseVal.width; const [a, b] = range(); return (a + Math.max(0, Math.min(1, (x - left) / (right - left))) * (b - a)) / end * 1000; };
+    const first = at(down);
+    addEventListener("pointerup", (up) => {
+      const second = at(up);
+      if (Math.abs(second - first) < 3) return;
+      input[0].value = Math.min(first, second);
+      input[1].value = Math.max(first, second);
+      draw();
+    }, { once: true });
+  });
+  draw();
+}
 // Points of a sweep as a picture that its reader chooses: two columns against each other, or all beside each other as
 // parallel coordinates; colour by a third. Dragging zooms, or marks a range of an axis. The table holds the same data.
 for (const place of document.querySelectorAll("[data-explore]")) {

@@ -382,6 +382,7 @@ void ww_html_run(struct ww_page *p, const struct ww_result *r, int64_t id, const
     ww_html(p, "</div>\n");
     cpi_table(p, &sum);
     if (sum.resident_warp_cycles) state_table(p, &sum);
+    ww_html_tracks(p, r);
     ww_html_light(p, r, order);
     ww_html(p, "<h3>Memory</h3>\n<div class=\"grid\">\n");
     ww_html_memory(p, r, &sum);

@@ -174,6 +174,40 @@ def check_drawn(program, db, folder):
     claim("the front's drawing has each point once", sorted(found) == sorted(points), (found, points))
 
 
+def check_parts(program, folder):
+    """A sweep's points by workload, its candidates; a run's timeline."""
+    db, path = os.path.join(folder, "parts.db"), os.path.join(folder, "parts.html")
+    space = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "reports", "examples", "sweep.json")
+    pages.must(pages.run(program, "sweep", "-q", space, "--strategy", "adaptive", "--budget", "50%", "--db", db, "-j2"))
+    html(program, db, path, "--sweep", "1")
+    text = check_page("an adaptive sweep", path)
+    figure = text[text.index("<figcaption>Time of the front by workload"):]
+    rows = re.findall(r'point (\d+)</th><td[^>]*data-v="([^"]*)"[^>]*>[^<]*</td><td[^>]*data-v="([^"]*)"', figure[:figure.index("</figure>")])
+    whole = dict(sqlite3.connect(db).execute("SELECT point, time_s FROM v_sweep_point WHERE sweep_id = 1"))
+    claim("parts by workload add up to the point's time", rows and
+          all(abs(float(a) + float(b) - whole[int(n)]) < 1e-3 * whole[int(n)] for n, a, b in rows), (rows, whole))
+    table = text[text.index("<caption>Candidates and their bounds"):]
+    table = table[:table.index("</table>")]
+    bounded = sqlite3.connect(db).execute("SELECT count(DISTINCT point) FROM sweep_estimate WHERE low < high").fetchone()[0]
+    told = sum(" to " in row for row in re.findall(r"<tr><th.*?</tr>", table, re.S))
+    claim("a candidate that was not replayed has bounds", told == bounded > 0, (told, bounded))
+
+
+def check_tracks(program, db, folder):
+    path = os.path.join(folder, "tracks.html")
+    html(program, db, path, "--run", "1")
+    with open(path, encoding="utf-8") as f:
+        spans = re.findall(r'<rect data-from="([^"]*)" data-to="([^"]*)"[^>]*><title>([^<]*)', f.read())
+    ctas = sqlite3.connect(db).execute("SELECT count(*), max(start_us + time_us) FROM v_cta WHERE run_id = 1").fetchone()
+    launches = [(float(a), float(b)) for a, b, name in spans if name.startswith("launch")]
+    stored = [us * 1e-6 for (us,) in sqlite3.connect(db).execute("SELECT time_us FROM v_launch WHERE run_id = 1 ORDER BY launch")]
+    claim("timeline of the page: a span for each launch and each CTA that was kept",
+          len(launches) == len(stored) and sum(name.startswith("CTA") for _, _, name in spans) == ctas[0] > 0, (len(spans), ctas))
+    claim("timeline of the page: launches take their time and follow one another",
+          all(abs(b - a - t) < 1e-4 * t for (a, b), t in zip(launches, stored))
+          and all(abs(a[1] - b[0]) < 1e-12 for a, b in zip(launches, launches[1:])), (launches, stored))
+
+
 def check_hostile(program, db, folder):
     bad, path = os.path.join(folder, "bad.db"), os.path.join(folder, "bad.html")
     pages.make_hostile(db, bad)
@@ -334,6 +368,8 @@ def main(program):
         check_planted(program, db, folder)
         check_alone(program, db, folder)
         check_drawn(program, db, folder)
+        check_parts(program, folder)
+        check_tracks(program, db, folder)
         bad = check_hostile(program, db, folder)
         check_csv(program, db, bad)
         check_markdown(program, db, bad)
