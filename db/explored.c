@@ -4,6 +4,7 @@
 #include "../estimator/base/locale.h"
 #include "db.h"
 #include "schema.h"
+#include "sweep_sql.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static enum ww_code load_points(struct reader *r) {
         p->area_mm2 = number(&s);
         p->time_s = p->energy_j = p->power_w = p->measured_s = p->board_w = p->most_w = NAN;
         for (int o = 0; o < WW_EXPLORED_OBJECTIVES; o++) p->objective[o] = NAN;
+        for (int g = 0; g < WW_ENERGY_GROUPS; g++) p->group_j[g] = NAN;
         p->value = ww_arena_array(r->arena, e->key_count + 1, sizeof *p->value);
         if (!p->value) s.code = ww_fail_nomem(r->error, "a sweep's points");
     }
@@ -214,6 +216,18 @@ static enum ww_code load_parts(struct reader *r) {
         }
         p->part_s[trace] = seconds;
         p->part_j[trace] = joules;
+    }
+    return ww_select_close(&s);
+}
+
+static enum ww_code load_energy(struct reader *r) {
+    struct ww_select s;
+    size_t at = 0;
+    WW_TRY(open(r, &s,
+                "SELECT point, " WW_DB_ENERGY_PARTS " FROM v_sweep_energy WHERE sweep_id = ?1 ORDER BY point"));
+    while (ww_select_row(&s)) {
+        struct ww_explored_point *p = point_of(r, &s, &at);
+        for (int g = 0; p && g < WW_ENERGY_GROUPS; g++) p->group_j[g] = number(&s);
     }
     return ww_select_close(&s);
 }
@@ -428,6 +442,7 @@ static enum ww_code load(struct reader *r) {
     WW_TRY(load_sums(r));
     WW_TRY(load_boards(r));
     WW_TRY(load_parts(r));
+    WW_TRY(load_energy(r));
     WW_TRY(load_candidates(r));
     WW_TRY(load_variants(r));
     WW_TRY(load_screened(r));

@@ -186,6 +186,12 @@ static enum ww_code bring_results(const struct merge *m) {
                " WHERE true ON CONFLICT(config, trace_id) DO UPDATE SET ctas = max(ctas, excluded.ctas),"
                " reason = max(reason, excluded.reason)",
                0, 0, NULL));
+    WW_TRY(run(m,
+               "INSERT INTO main.sweep_energy(config, trace_id, " WW_DB_ENERGY_PARTS ")"
+               " SELECT r.config, t.trace_id, " WW_DB_ENERGY_PARTS " FROM other.sweep_energy" TRACE_HERE
+               " WHERE NOT EXISTS (SELECT 1 FROM main.sweep_energy m"
+               " WHERE m.config = r.config AND m.trace_id = t.trace_id)",
+               0, 0, NULL));
     return run(m,
                "INSERT INTO main.sweep_result(config, trace_id, cycles, time_ps, warp_instructions,"
                " thread_instructions, energy_j, host_seconds) SELECT r.config, t.trace_id, r.cycles, r.time_ps,"

@@ -56,6 +56,8 @@ static const struct check {
      AND COUNT("registers") AND COUNT("shared_bytes") AND COUNT("local_bytes") AND COUNT("warps_per_cta")
      AND COUNT("ctas_per_sm") AND TEXT("limiter") AND TEXT("top_stall") AND FINITE("stall_share")
      AND FINITE("conflicts")},
+    {"sweep_energy", "sweep_energy",
+     TEXT("config") " AND " FINITE("instructions_j") " AND " FINITE("lanes_j") " AND " FINITE("load_store_j") " AND " FINITE("l2_j") " AND " FINITE("dram_j") " AND " FINITE("pipeline_j") " AND " FINITE("idle_j") " AND " FINITE("constant_j")},
     {"sweep_compared", "sweep_compared", TEXT("config") AND COUNT("ctas") AND TEXT("reason")},
     {"sweep_adaptive", "sweep_adaptive", FINITE("budget") " AND " FINITE("cost") " AND " COUNT("rounds")},
     {"sweep_candidate", "sweep_candidate c " POINT_OF,
@@ -69,7 +71,7 @@ static const struct check {
 static const char *const keyed[] = {
     "sweep",          "sweep_trace",   "sweep_objective", "sweep_point",    "sweep_setting",
     "sweep_value",    "sweep_result",  "sweep_candidate", "sweep_estimate", "sweep_sampled",
-    "sweep_adaptive", "sweep_variant", "sweep_compared",
+    "sweep_adaptive", "sweep_variant", "sweep_compared",  "sweep_energy",
 };
 
 static enum ww_code damaged(struct ww_db *db, const char *table, const char *what, struct ww_error *error) {

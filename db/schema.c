@@ -27,5 +27,6 @@ const struct ww_db_step ww_db_steps[] = {
     {ww_db_sizes_sql},      /* 20 */
     {ww_db_named_sql},      /* 21 */
     {ww_db_variate_sql},    /* 22 */
+    {ww_db_energy_sql},     /* 23 */
 };
 const int ww_db_step_count = sizeof ww_db_steps / sizeof *ww_db_steps;

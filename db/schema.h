@@ -35,6 +35,7 @@ extern const char *const ww_db_timeline_sql[];   /* schema_timeline.c */
 extern const char *const ww_db_scaled_sql[];     /* schema_scaled.c */
 extern const char *const ww_db_launch_sql[];     /* schema_launch.c */
 extern const char *const ww_db_code_sql[];       /* schema_code.c */
+extern const char *const ww_db_energy_sql[];     /* schema_energy.c */
 extern const char *const ww_db_override_sql[];   /* schema_override.c */
 extern const char *const ww_db_variant_sql[];    /* schema_variant.c */
 extern const char *const ww_db_ncu_sql[];        /* schema_ncu.c */

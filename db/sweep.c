@@ -140,6 +140,14 @@ enum ww_code ww_db_sweep_find(struct ww_db *db, const char *config, int64_t trac
         r->energy_known = !ww_select_is_null(&s);
         if (r->energy_known) r->energy_j = ww_select_f64(&s);
     }
+    WW_TRY(ww_select_close(&s));
+    snprintf(sql, sizeof sql,
+             "SELECT " WW_DB_ENERGY_PARTS " FROM sweep_energy WHERE trace_id = ?1 AND config = '%.32s'",
+             config);
+    if (ww_select_open(&s, db, sql, trace, error) == WW_OK && ww_select_row(&s)) {
+        r->parts_known = true;
+        for (int g = 0; g < WW_ENERGY_GROUPS; g++) r->part_j[g] = ww_select_f64(&s);
+    }
     return ww_select_close(&s);
 }
 

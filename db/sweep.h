@@ -3,6 +3,7 @@
 #ifndef WW_DB_SWEEP_H
 #define WW_DB_SWEEP_H
 
+#include "../estimator/result/names.h"
 #include "../estimator/api/database.h"
 #include "../estimator/api/sweep.h"
 #include "../estimator/base/arena.h"
@@ -38,8 +39,9 @@ struct ww_db_sweep {
 struct ww_db_sweep_result {
     uint64_t cycles, time_ps, warp_instructions, thread_instructions;
     double energy_j, host_seconds;
-    bool energy_known;
-    bool stored; /* the database has it already */
+    bool energy_known, parts_known;
+    double part_j[WW_ENERGY_GROUPS]; /* of the energy, if parts_known */
+    bool stored;                     /* the database has it already */
     /* Of a sampled replay in an adaptive sweep: share of the instructions that were replayed (those that were
      * only warmed count a quarter), relative standard errors. */
     double replayed, time_error, energy_error;

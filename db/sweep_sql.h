@@ -6,6 +6,9 @@
 #include "db.h"
 #include "sweep.h"
 
+/* Columns of sweep_energy in the order of ww_energy_group(). */
+#define WW_DB_ENERGY_PARTS "instructions_j, lanes_j, load_store_j, l2_j, dram_j, pipeline_j, idle_j, constant_j"
+
 /* Prepares an SQL expression over v_sweep_point (named p); :sweep and :point say which row. */
 enum ww_code ww_sweep_prepare(struct ww_db *db, const char *expression, sqlite3_stmt **stmt,
                               struct ww_error *error);

@@ -78,6 +78,25 @@ static enum ww_code insert_results(struct ww_db *db, const struct ww_db_sweep *s
     return in.code;
 }
 
+/* A row that is there stays, as its result does. */
+static enum ww_code insert_energy(struct ww_db *db, const struct ww_db_sweep *sweep,
+                                  const struct ww_db_sweep_point *p, struct ww_error *error) {
+    struct ww_insert in;
+    ww_insert_open(&in, db, "sweep_energy", "config, trace_id, " WW_DB_ENERGY_PARTS, error);
+    for (size_t i = 0; i < sweep->trace_count && in.code == WW_OK; i++) {
+        const struct ww_db_sweep_result *r = &p->result[i];
+        struct ww_db_sweep_result there;
+        in.code = ww_db_sweep_find(db, p->config, sweep->trace[i].id, &there, error);
+        if (!r->parts_known || there.parts_known) continue;
+        ww_insert_text(&in, p->config);
+        ww_insert_i64(&in, sweep->trace[i].id);
+        for (int g = 0; g < WW_ENERGY_GROUPS; g++) ww_insert_f64(&in, r->part_j[g]);
+        ww_insert_run(&in, NULL);
+    }
+    ww_insert_close(&in);
+    return in.code;
+}
+
 static enum ww_code insert_compared(struct ww_db *db, const struct ww_db_sweep *sweep,
                                     const struct ww_db_sweep_point *p, struct ww_error *error) {
     struct ww_insert in;
@@ -191,6 +210,7 @@ static enum ww_code store(struct ww_db *db, const struct ww_db_sweep *sweep, con
     WW_TRY(insert_settings(db, sweep, p, error));
     if (p->reason) return WW_OK;
     WW_TRY(insert_results(db, sweep, p, error));
+    WW_TRY(insert_energy(db, sweep, p, error));
     if (p->variant) WW_TRY(insert_variant(db, sweep, p, error));
     WW_TRY(insert_values(db, sweep, p->ord, error));
     return judge(db, sweep, p->ord, error);
@@ -200,7 +220,8 @@ enum ww_code ww_sweep_put(struct ww_db *db, const struct ww_db_sweep *sweep, con
                           struct ww_error *error) {
     WW_TRY(insert_point(db, sweep, p, error));
     WW_TRY(insert_settings(db, sweep, p, error));
-    return insert_results(db, sweep, p, error);
+    WW_TRY(insert_results(db, sweep, p, error));
+    return insert_energy(db, sweep, p, error);
 }
 
 enum ww_code ww_db_sweep_store(struct ww_db *db, const struct ww_db_sweep *sweep,
@@ -213,6 +234,7 @@ static enum ww_code store_sampled(struct ww_db *db, const struct ww_db_sweep *sw
                                   const struct ww_db_sweep_point *p, struct ww_error *error) {
     struct ww_insert in;
     WW_TRY(insert_results(db, sweep, p, error));
+    WW_TRY(insert_energy(db, sweep, p, error));
     ww_insert_open(&in, db, "sweep_sampled", "config, trace_id, replayed, time_error, energy_error", error);
     for (size_t i = 0; i < sweep->trace_count && in.code == WW_OK; i++) {
         const struct ww_db_sweep_result *r = &p->result[i];

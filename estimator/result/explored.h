@@ -2,6 +2,7 @@
 #ifndef WW_EXPLORED_H
 #define WW_EXPLORED_H
 
+#include "names.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +32,8 @@ struct ww_explored_point {
     double measured_s;                         /* by ww_sweep_rank */
     bool screened;                             /* not replayed: time_s is an estimate, within these at 95 % */
     double low_s, high_s;
-    double *part_s, *part_j; /* of each trace, times its weight; NULL: not replayed */
+    double *part_s, *part_j;          /* of each trace, times its weight; NULL: not replayed */
+    double group_j[WW_ENERGY_GROUPS]; /* parts of the energy (ww_energy_group) */
 };
 
 /* What an adaptive sweep knows of a point of its space. */

@@ -33,6 +33,12 @@ WW_API const char *ww_slot_name(enum ww_slot s);
 WW_API const char *ww_slot_help(enum ww_slot s);
 WW_API const char *ww_component_name(enum ww_component c);
 WW_API const char *ww_component_help(enum ww_component c);
+/* Components that reports and sweeps add up, in this order: instructions and registers; lanes; load/store,
+ * shared memory and L1; interconnect and L2; DRAM and its controllers; SM pipeline and clocks; idle SMs;
+ * constant. */
+enum { WW_ENERGY_GROUPS = 8 };
+/* The group of a component, below WW_ENERGY_GROUPS. */
+unsigned ww_energy_group(enum ww_component c);
 /* Of enum ww_copy_way: "to device". */
 WW_API const char *ww_copy_way_name(uint32_t way);
 

@@ -92,3 +92,37 @@ const char *ww_copy_way_name(uint32_t way) {
     static const char *const names[WW_COPY_WAYS] = {"to device", "from device", "within", "fill"};
     return way < WW_COPY_WAYS ? names[way] : NULL;
 }
+
+unsigned ww_energy_group(enum ww_component c) {
+    switch (c) {
+    case WW_P_ICACHE:
+    case WW_P_IBUFFER:
+    case WW_P_SCHEDULER:
+    case WW_P_REGFILE:
+    case WW_P_COLLECTOR:
+        return 0;
+    case WW_P_INT:
+    case WW_P_FP32:
+    case WW_P_FP64:
+    case WW_P_SFU:
+    case WW_P_TENSOR:
+        return 1;
+    case WW_P_LSU:
+    case WW_P_SHARED:
+    case WW_P_L1:
+    case WW_P_TEXTURE:
+    case WW_P_CONSTANT_CACHE:
+        return 2;
+    case WW_P_XBAR:
+    case WW_P_L2:
+        return 3;
+    case WW_P_SM_OTHER:
+        return 5;
+    case WW_P_SM_IDLE:
+        return 6;
+    case WW_P_CONSTANT:
+        return 7;
+    default:
+        return 4;
+    }
+}

@@ -89,7 +89,7 @@ unsigned ww_group_of_slot(enum ww_slot s) {
     }
 }
 
-const struct ww_series ww_power_groups[WW_POWER_GROUPS] = {
+const struct ww_series ww_power_groups[WW_ENERGY_GROUPS] = {
     {"instructions and registers", 2},
     {"lanes", 1},
     {"load/store, shared memory, L1", 5},
@@ -99,40 +99,6 @@ const struct ww_series ww_power_groups[WW_POWER_GROUPS] = {
     {"idle SMs", 9},
     {"constant", 8},
 };
-
-unsigned ww_group_of_component(enum ww_component c) {
-    switch (c) {
-    case WW_P_ICACHE:
-    case WW_P_IBUFFER:
-    case WW_P_SCHEDULER:
-    case WW_P_REGFILE:
-    case WW_P_COLLECTOR:
-        return 0;
-    case WW_P_INT:
-    case WW_P_FP32:
-    case WW_P_FP64:
-    case WW_P_SFU:
-    case WW_P_TENSOR:
-        return 1;
-    case WW_P_LSU:
-    case WW_P_SHARED:
-    case WW_P_L1:
-    case WW_P_TEXTURE:
-    case WW_P_CONSTANT_CACHE:
-        return 2;
-    case WW_P_XBAR:
-    case WW_P_L2:
-        return 3;
-    case WW_P_SM_OTHER:
-        return 5;
-    case WW_P_SM_IDLE:
-        return 6;
-    case WW_P_CONSTANT:
-        return 7;
-    default:
-        return 4;
-    }
-}
 
 /* What a group of slots says of the run. */
 static const char *const bound_by[WW_SLOT_GROUPS] = {

@@ -1,5 +1,6 @@
 /* Runs side by side: the first one is what others are compared with, where they replay the same trace. */
 #include "../../estimator/api/report.h"
+#include "../../estimator/result/names.h"
 #include "../../estimator/result/result.h"
 #include "page.h"
 #include <inttypes.h>
@@ -91,7 +92,7 @@ struct bars {
     const char *label[BAR_ROWS];
     double lo[BAR_ROWS], hi[BAR_ROWS];
     double time[BAR_ROWS][WW_SLOT_GROUPS];
-    double energy[BAR_ROWS][WW_POWER_GROUPS];
+    double energy[BAR_ROWS][WW_ENERGY_GROUPS];
 };
 
 /* A run's time by what its issue slots were used for or lost to. */
@@ -104,9 +105,9 @@ static void lay_time(const struct ww_result *r, const struct ww_launch_result *s
 }
 
 static void lay_energy(const struct ww_result *r, const struct ww_launch_result *sum,
-                       double out[WW_POWER_GROUPS]) {
+                       double out[WW_ENERGY_GROUPS]) {
     for (int c = 0; c < WW_COMPONENT_COUNT && r->energy_known; c++)
-        out[ww_group_of_component((enum ww_component)c)] += sum->energy.dynamic_j[c] + sum->energy.static_j[c];
+        out[ww_energy_group((enum ww_component)c)] += sum->energy.dynamic_j[c] + sum->energy.static_j[c];
 }
 
 static void make_bars(struct bars *b, const struct ww_report_set *set) {
@@ -157,7 +158,7 @@ void ww_html_compare(struct ww_page *p, const struct ww_report_set *set) {
                               .unit = "J",
                               .label = b->label,
                               .rows = b->rows,
-                              .series = WW_POWER_GROUPS,
+                              .series = WW_ENERGY_GROUPS,
                               .one = ww_power_groups,
                               .value = &b->energy[0][0]};
     ww_html(p, "<section>\n<h2 id=\"compare\">Runs side by side</h2>\n");

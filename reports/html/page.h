@@ -9,6 +9,7 @@
 
 #include "../../estimator/api/report.h"
 #include "../../estimator/api/sweep.h"
+#include "../../estimator/result/names.h"
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/explored.h"
 #include "../../estimator/base/buf.h"
@@ -148,13 +149,12 @@ struct ww_scale ww_scale_of(double most, const char *unit);
 
 /* ---- groups.c: what charts stack ---- */
 
-enum { WW_STATE_GROUPS = 10, WW_SLOT_GROUPS = 9, WW_POWER_GROUPS = 8 };
+enum { WW_STATE_GROUPS = 10, WW_SLOT_GROUPS = 9 };
 extern const struct ww_series ww_state_groups[WW_STATE_GROUPS];
 extern const struct ww_series ww_slot_groups[WW_SLOT_GROUPS];
-extern const struct ww_series ww_power_groups[WW_POWER_GROUPS];
+extern const struct ww_series ww_power_groups[WW_ENERGY_GROUPS];
 unsigned ww_group_of_state(enum ww_warp_state s);
 unsigned ww_group_of_slot(enum ww_slot s);
-unsigned ww_group_of_component(enum ww_component c);
 /* A sentence on what bounds the run. `out` holds 240 bytes. */
 void ww_bound_text(const struct ww_launch_result *sum, char out[240]);
 

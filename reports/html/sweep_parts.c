@@ -51,11 +51,39 @@ static void parts_figure(struct ww_page *p, const struct ww_explored *e,
                          .value = t.value});
 }
 
+static void energy_figure(struct ww_page *p, const struct ww_explored_point *const *point, size_t count) {
+    char name[POINTS][32];
+    const char *label[POINTS];
+    double value[POINTS * WW_ENERGY_GROUPS];
+    size_t rows = 0;
+    for (size_t i = 0; i < count && rows < POINTS; i++) {
+        if (!isfinite(point[i]->group_j[0])) continue;
+        for (int g = 0; g < WW_ENERGY_GROUPS; g++)
+            value[rows * WW_ENERGY_GROUPS + (size_t)g] = point[i]->group_j[g];
+        snprintf(name[rows], sizeof name[0], "point %" PRIu64, point[i]->ord);
+        label[rows] = name[rows];
+        rows++;
+    }
+    ww_chart_bars(p, &(struct ww_chart){
+                         .title = "Energy of the front by groups of components",
+                         .about = "Horizontal bars of the first points of the front, stacked by component.",
+                         .row_head = "point",
+                         .x_label = "energy",
+                         .unit = "J",
+                         .label = label,
+                         .rows = rows,
+                         .series = WW_ENERGY_GROUPS,
+                         .one = ww_power_groups,
+                         .value = value});
+}
+
 void ww_html_sweep_parts(struct ww_page *p, const struct ww_explored *e,
                          const struct ww_explored_point *const *point, size_t count) {
-    if (e->trace_count < 2) return;
-    parts_figure(p, e, point, count, false);
-    parts_figure(p, e, point, count, true);
+    if (e->trace_count > 1) {
+        parts_figure(p, e, point, count, false);
+        parts_figure(p, e, point, count, true);
+    }
+    energy_figure(p, point, count);
 }
 
 /* ---- candidates ---- */
@@ -80,8 +108,7 @@ void ww_html_candidates(struct ww_page *p, const struct ww_explored *e) {
     if (!shown) return;
     for (size_t o = 0; o < e->objective_count; o++) head[4 + o] = e->objective[o].name;
     ww_html(p, "<h3>Candidates</h3>\n<p>What the sweep knows of each point of its space: estimates, with the "
-               "bounds within "
-               "which the value lies in 95 %% of cases. Points that were fully replayed have none.</p>\n");
+               "bounds of their intervals. Points that were fully replayed have none.</p>\n");
     if (shown < e->candidate_count)
         ww_html(p, "<p class=\"note\">The first %zu of %zu candidates.</p>\n", shown, e->candidate_count);
     ww_tab_begin(&t, p, "Candidates and their bounds", head, 7u << 1);

@@ -1,5 +1,6 @@
 /* What changed over time: warp states, power, clocks. Epochs of all launches, one after the other, in at most
  * so many steps as the page has room for. */
+#include "../../estimator/result/names.h"
 #include "../../estimator/result/result.h"
 #include "page.h"
 #include <math.h>
@@ -10,7 +11,7 @@ struct course {
     size_t rows;
     double *at;    /* rows + 1 times in seconds */
     double *state; /* rows x WW_STATE_GROUPS: mean resident warps */
-    double *power; /* rows x WW_POWER_GROUPS: watts; NULL: not known */
+    double *power; /* rows x WW_ENERGY_GROUPS: watts; NULL: not known */
     double *mhz;   /* rows x domains */
 };
 
@@ -37,7 +38,7 @@ static bool open_course(struct course *c, size_t rows, bool power) {
     c->at = calloc(rows + 2, sizeof *c->at);
     c->state = calloc((rows + 1) * WW_STATE_GROUPS, sizeof *c->state);
     c->mhz = calloc((rows + 1) * WW_DOMAIN_COUNT, sizeof *c->mhz);
-    if (power) c->power = calloc((rows + 1) * WW_POWER_GROUPS, sizeof *c->power);
+    if (power) c->power = calloc((rows + 1) * WW_ENERGY_GROUPS, sizeof *c->power);
     return c->at && c->state && c->mhz && (c->power || !power);
 }
 
@@ -65,7 +66,7 @@ static void add_epoch(struct course *c, size_t row, const struct ww_launch_resul
         c->state[row * WW_STATE_GROUPS + ww_group_of_state((enum ww_warp_state)s)] +=
             (double)e->warp_cycles[s] / (double)e->cycles * seconds;
     for (int k = 0; c->power && k < WW_COMPONENT_COUNT; k++)
-        c->power[row * WW_POWER_GROUPS + ww_group_of_component((enum ww_component)k)] +=
+        c->power[row * WW_ENERGY_GROUPS + ww_energy_group((enum ww_component)k)] +=
             l->epoch_energy[i].dynamic_j[k] + l->epoch_energy[i].static_j[k];
     for (int d = 0; d < WW_DOMAIN_COUNT; d++) c->mhz[row * WW_DOMAIN_COUNT + (size_t)d] += mhz[d] * seconds;
 }
@@ -75,7 +76,7 @@ static void divide(struct course *c) {
         double seconds = c->at[i + 1] - c->at[i];
         double by = seconds > 0 ? 1 / seconds : 0;
         for (size_t k = 0; k < WW_STATE_GROUPS; k++) c->state[i * WW_STATE_GROUPS + k] *= by;
-        for (size_t k = 0; c->power && k < WW_POWER_GROUPS; k++) c->power[i * WW_POWER_GROUPS + k] *= by;
+        for (size_t k = 0; c->power && k < WW_ENERGY_GROUPS; k++) c->power[i * WW_ENERGY_GROUPS + k] *= by;
         for (size_t k = 0; k < WW_DOMAIN_COUNT; k++) c->mhz[i * WW_DOMAIN_COUNT + k] *= by;
     }
 }
@@ -124,7 +125,7 @@ static void power(struct ww_page *p, const struct course *c) {
                                          .unit = "W",
                                          .at = c->at,
                                          .rows = c->rows,
-                                         .series = WW_POWER_GROUPS,
+                                         .series = WW_ENERGY_GROUPS,
                                          .one = ww_power_groups,
                                          .value = c->power});
 }

@@ -186,6 +186,12 @@ def check_parts(program, folder):
     whole = dict(sqlite3.connect(db).execute("SELECT point, time_s FROM v_sweep_point WHERE sweep_id = 1"))
     claim("parts by workload add up to the point's time", rows and
           all(abs(float(a) + float(b) - whole[int(n)]) < 1e-3 * whole[int(n)] for n, a, b in rows), (rows, whole))
+    parts = sqlite3.connect(db).execute(
+        "SELECT p.energy_j, e.instructions_j + e.lanes_j + e.load_store_j + e.l2_j + e.dram_j + e.pipeline_j + e.idle_j + e.constant_j"
+        " FROM v_sweep_point p JOIN v_sweep_energy e USING(sweep_id, point)").fetchall()
+    claim("groups of components add up to each point's energy", len(parts) == len(whole) and
+          all(abs(a - b) < 1e-9 * a for a, b in parts), parts)
+    claim("the front's energy is drawn by groups of components", "<figcaption>Energy of the front by groups of components" in text)
     table = text[text.index("<caption>Candidates and their bounds"):]
     table = table[:table.index("</table>")]
     bounded = sqlite3.connect(db).execute("SELECT count(DISTINCT point) FROM sweep_estimate WHERE low < high").fetchone()[0]

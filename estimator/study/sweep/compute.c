@@ -85,6 +85,17 @@ static enum ww_code claim(struct worker *w, const char *config, struct ww_db_swe
     return code;
 }
 
+void ww_sweep_energy_parts(const struct ww_result *r, struct ww_db_sweep_result *out) {
+    double sum = 0;
+    for (size_t i = 0; i < r->launch_count; i++)
+        for (int c = 0; c < WW_COMPONENT_COUNT; c++) {
+            double joules = r->launch[i].energy.dynamic_j[c] + r->launch[i].energy.static_j[c];
+            out->part_j[ww_energy_group((enum ww_component)c)] += joules;
+            sum += joules;
+        }
+    out->parts_known = out->energy_known && fabs(sum - out->energy_j) <= 1e-6 * out->energy_j;
+}
+
 /* What a sampled replay cost, and how far it may be off. */
 static void measure(const struct ww_result *r, struct ww_db_sweep_result *out) {
     const struct ww_sampling *s = &r->sampling;
@@ -119,6 +130,7 @@ static enum ww_code replay(struct worker *w, const struct ww_sweep_machine *m, s
                                        .energy_j = r->energy_j,
                                        .energy_known = r->energy_known,
                                        .host_seconds = r->host_seconds};
+    ww_sweep_energy_parts(r, out);
     if (job->sampling) measure(r, out);
     ww_result_free(r);
     return WW_OK;

@@ -113,4 +113,8 @@ enum ww_code ww_sweep_fit(struct sweep_job *job, struct ww_error *error);
  */
 void ww_sweep_together(const struct sweep_job *job, struct ww_sweep_summary *summary);
 
+/* Adds up the parts of a replay's energy (ww_energy_group) where they are all of it, which those of a sample's
+ * launches are not. `out` has the energy, and zeros as its parts. */
+void ww_sweep_energy_parts(const struct ww_result *r, struct ww_db_sweep_result *out);
+
 #endif

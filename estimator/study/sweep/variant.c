@@ -150,6 +150,7 @@ static enum ww_code replay_whole(struct trial *t, struct ww_db_sweep_result *out
                                        .energy_j = r->energy_j,
                                        .energy_known = r->energy_known && t->program->all_ctas,
                                        .host_seconds = r->host_seconds};
+    ww_sweep_energy_parts(r, out);
     if (r->launch_count) ww_trial_describe(r, &t->v->row);
     t->v->row.error = 0;
     t->v->row.recorded_ctas = t->v->row.ctas;

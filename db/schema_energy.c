@@ -1,0 +1,56 @@
+/* Step 23: what a sweep's energies are made of. Results of before have no rows. */
+#include "schema.h"
+
+#define WEIGHTED(column) "sum(t.weight * e." column ") AS " column
+const char *const ww_db_energy_sql[] =
+    {
+        "CREATE TABLE sweep_energy("
+        " config TEXT NOT NULL, trace_id INTEGER NOT NULL REFERENCES trace, "
+        "instructions_j REAL NOT NULL,"
+        " lanes_j REAL NOT NULL, load_store_j REAL NOT NULL, l2_j REAL NOT NULL, dram_j "
+        "REAL NOT NULL,"
+        " pipeline_j REAL NOT NULL, idle_j REAL NOT NULL, constant_j REAL NOT NULL,"
+        " PRIMARY KEY(config, trace_id)) WITHOUT ROWID",
+        /* Of a point all of whose traces have a row. */
+        "CREATE VIEW v_sweep_energy AS SELECT p.sweep_id AS sweep_id, p.ord AS "
+        "point, " WEIGHTED("instructions_j") ", " WEIGHTED("lanes_j") ", " WEIGHTED(
+            "load"
+            "_sto"
+            "re_"
+            "j") ", " WEIGHTED("l2_j") ", " WEIGHTED("dram_j") ", " WEIGHTED("pipeline_j") ", " WEIGHTED("idle_"
+                                                                                                         "j") ", " WEIGHTED("constant_j") " FROM "
+                                                                                                                                          "sweep_"
+                                                                                                                                          "point p "
+                                                                                                                                          "JOIN "
+                                                                                                                                          "sweep_"
+                                                                                                                                          "trace t "
+                                                                                                                                          "ON "
+                                                                                                                                          "t.sweep_"
+                                                                                                                                          "id = "
+                                                                                                                                          "p.sweep_id"
+                                                                                                                                          " LEFT "
+                                                                                                                                          "JOIN "
+                                                                                                                                          "sweep_"
+                                                                                                                                          "energy e "
+                                                                                                                                          "ON "
+                                                                                                                                          "e.config "
+                                                                                                                                          "= "
+                                                                                                                                          "p.config "
+                                                                                                                                          "AND "
+                                                                                                                                          "e.trace_"
+                                                                                                                                          "id = "
+                                                                                                                                          "t.trace_"
+                                                                                                                                          "id WHERE "
+                                                                                                                                          "p."
+                                                                                                                                          "feasible "
+                                                                                                                                          "IS NOT "
+                                                                                                                                          "NULL"
+                                                                                                                                          " GROUP BY "
+                                                                                                                                          "p.sweep_"
+                                                                                                                                          "id, p.ord "
+                                                                                                                                          "HAVING "
+                                                                                                                                          "count(*) "
+                                                                                                                                          "= "
+                                                                                                                                          "count(e."
+                                                                                                                                          "config)",
+        NULL};
