@@ -7,6 +7,8 @@ usage: figures.py PROGRAM NAME...   (make figures NAME=...)
     cta-start     docs/model/memory.md: cycles from one CTA to the next on an SM (needs nvcc)
     coalesce      docs/model/l2.md: cycles of gemm_wgmma by l2.mshr_merge and l2.coalesce (needs ptxas)
     trace-sizes   docs/reference/machine-code.md: bytes of a trace for each warp instruction (needs ptxas)
+    suite-3       docs/reference/suite-3.md: GB/s and TFLOPS, at default and large sizes (needs ptxas; ten minutes)
+    straight-line  docs/model/instruction-supply.md: cycles of straight code by its size
     sampling-start  docs/model/sampling.md: reduction sampled and in full, by scheduler, and the change by the second start
 """
 import json
@@ -111,6 +113,18 @@ class Figures:
         row("mean of %d" % len(size), "%.2f" % (sum(size[n] / count[n] for n in size) / len(size)))
         row("all their instructions together", "%.2f" % (sum(size.values()) / sum(count.values())))
 
+    def suite_3(self):
+        subprocess.run([os.path.join(HERE, "..", "suite-3-table.sh")], env=dict(os.environ, WARPWATT=self.program), check=True)
+
+    def straight_line(self):
+        cycles = {r["id"]: r["ours"] for r in json.loads(call(self.program, "validate", "core", "-q", "--json"))}
+        passes = (("first", "first pass, first launch"), ("second", "first pass, second launch"), ("again", "second pass"))
+        for gpu, name, sizes in (("v100", "v100", (1, 8, 16, 24, 64, 96, 128, 256, 1024)), ("ga10x", "RTX 3060", (1, 8, 16, 64, 96, 128, 256))):
+            head(name, *("%d KiB" % kb for kb in sizes))
+            for which, text in passes:
+                row(text, *("%.2f" % cycles["core-straight-%s-%d-%s" % (gpu, kb, which)] for kb in sizes))
+            print()
+
     def sampling_start(self):
         trace = self.at("w.wwt")
         call(self.program, "trace", "record", "-q", "--code", "ptx", "--arch", "sm_20", "-w", "reduction", "-p", "n=3000000", "-p", "block=64", "-p",
@@ -139,7 +153,8 @@ def find(value, key):
 
 
 def main():
-    tables = {n.replace("_", "-"): n for n in ("grid_sync", "cta_start", "coalesce", "trace_sizes", "sampling_start")}
+    tables = {n.replace("_", "-"): n for n in ("grid_sync", "cta_start", "coalesce", "trace_sizes", "suite_3", "straight_line",
+                                                "sampling_start")}
     if len(sys.argv) < 3 or any(n not in tables for n in sys.argv[2:]):
         sys.exit(__doc__)
     for name in sys.argv[2:]:
