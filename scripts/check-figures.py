@@ -4,7 +4,7 @@
 A table of which a quarter of the cells, and at least four, are numbers must name its origin in its section (from one
 heading to the next), or at the head of the page for all of the page's tables. An origin is one of
 
-    Made by: ...  Source: ...  Sources: ...   in words
+    Made by: ...  Source: ...  Source of ...: ...   in words
     `make TARGET`, `make figures NAME=TABLE`, `scripts/FILE`, `tests/FILE`, `warpwatt validate SUITE`
     <!-- ... -->                              a table that a script writes
     $ warpwatt ...                            the output of an example that check-docs.py runs
@@ -25,7 +25,7 @@ import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 NUMBER = re.compile(r"[-+~<>]?\s*(about )?\d[\d,.]*(\s?(%|x|[a-zA-Z/]{1,10}))?( (to|and|of|\() ?[\d,. %)]+)?\*?")
-ORIGIN = re.compile(r"\bMade by\b|\bSources?:|`make [a-z]|`scripts/\w|`tests/\w|\bvalidate [a-z]|^<!-- |^\$ warpwatt")
+ORIGIN = re.compile(r"\bMade by\b|\b[Ss]ources?( of [^:|]*)?:|`make [a-z]|`scripts/\w|`tests/\w|\bvalidate [a-z]|^<!-- |^\$ warpwatt")
 RULE = re.compile(r"\|[-:| ]+\|$")
 # what a name must be found in
 TARGET = re.compile(r"`make ([a-z][a-z-]*)(?: NAME=([a-z0-9-]+))?[ `]")

@@ -14,11 +14,14 @@ usage: figures.py PROGRAM NAME...   (make figures NAME=...)
     suite-power   docs/model/power.md: watts of the suite's kernels on gtx480, and where they go
     launch-spread  docs/model/sampling.md: how much launches of a kernel differ, in full and fast replay
     refresh       docs/model/dram.md: GB/s of an A100's streams by how its memory refreshes (needs nvcc)
+    sweep-speed   docs/guide/sweep.md: processor time of a sampled sweep and of screening (ten minutes)
+    slices        docs/studies/tuning.md: variants replayed on a slice, and with all CTAs on the whole GPU
     copies        docs/model/tlb.md: GB/s of copies on gtx980 by their size and the walkers
     sampling-start  docs/model/sampling.md: reduction sampled and in full, by scheduler, and the change by the second start
 """
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -251,6 +254,36 @@ class Figures:
                 cells.append("%.0f" % (2 * first * 108 * 2 * threads * 8 * arrays / (many - few) / 1e9))
             row(text, *cells)
 
+    def slices(self):
+        examples = os.path.join(HERE, "..", "..", "traces", "examples")
+        times = {}
+        for ctas in ("representative", "all"):
+            with open(os.path.join(examples, "transpose-ptx.json"), encoding="utf-8") as f:
+                space = json.load(f)
+            space["program"]["ctas"] = ctas
+            space["program"]["source"] = os.path.join(examples, space["program"]["source"])
+            path, db = self.at(ctas + ".json"), self.at(ctas + ".db")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(space, f)
+            call(self.program, "sweep", path, "-q", "--db", db)
+            rows = json.loads(call(self.program, "query", "--db", db, "--json", "SELECT point, time_s FROM v_sweep_point ORDER BY point"))
+            times[ctas] = [r["time_s"] for r in rows]
+        head("variant", "slice, us", "whole v100, us", "difference")
+        for i, (part, whole) in enumerate(zip(times["representative"], times["all"])):
+            row(i, "%.1f" % (1e6 * part), "%.1f" % (1e6 * whole), "%+.1f %%" % (100 * (part / whole - 1)))
+
+    def sweep_speed(self):
+        examples = os.path.join(HERE, "..", "..", "reports", "examples")
+        head("sweep", "points", "processor time, s", "ms per point")
+        for space, mode in (("adaptive_memory.json", "analytic"), ("sweep_1000.json", "sampled")):
+            words = (self.program, "sweep", os.path.join(examples, space), "--mode", mode, "-j2", "-q", "--db", self.at(mode + ".db"))
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            call(*words)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            points = json.loads(call(self.program, "query", "--db", self.at(mode + ".db"), "--json", "SELECT count(*) AS n FROM sweep_point"))[0]["n"]
+            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            row("`%s`, `--mode %s`" % (space, mode), points, "%.1f" % seconds, "%.1f" % (1000 * seconds / points))
+
     def copies(self):
         variants = (("", ()), ("32 walkers, 64 misses", ("--set", "tlb.walkers=32", "--set", "tlb.misses=64")))
         head("two arrays of", "variant", "GB/s")
@@ -294,7 +327,7 @@ def find(value, key):
 
 def main():
     tables = {n.replace("_", "-"): n for n in ("grid_sync", "cta_start", "coalesce", "trace_sizes", "suite_3", "straight_line", "trace_text", "wgmma",
-                                                "suite_power", "launch_spread", "refresh", "copies",
+                                                "suite_power", "launch_spread", "refresh", "sweep_speed", "slices", "copies",
                                                 "sampling_start")}
     if len(sys.argv) < 3 or any(n not in tables for n in sys.argv[2:]):
         sys.exit(__doc__)
