@@ -10,7 +10,7 @@ usage: figures.py PROGRAM NAME...   (make figures NAME=...)
     suite-3       docs/reference/suite-3.md: GB/s and TFLOPS, at default and large sizes (needs ptxas; ten minutes)
     straight-line  docs/model/instruction-supply.md: cycles of straight code by its size
     trace-text    docs/reference/workloads.md: traces beside Accel-Sim's text of them (needs xz; minutes)
-    wgmma         docs/studies/attention.md: SM cycles and TFLOPS of gemm_wgmma and flash_wgmma by what is modelled (needs ptxas)
+    wgmma         docs/studies/attention.md: SM cycles and TFLOPS of gemm_wgmma and flash_wgmma by what is modelled (needs ptxas; a quarter of an hour)
     suite-power   docs/model/power.md: watts of the suite's kernels on gtx480, and where they go
     launch-spread  docs/model/sampling.md: how much launches of a kernel differ, in full and fast replay
     refresh       docs/model/dram.md: GB/s of an A100's streams by how its memory refreshes (needs nvcc)
