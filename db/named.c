@@ -179,7 +179,8 @@ static const struct ww_named_query queries[] = {
 #define X(id, name, step, shown, ...) shown(name)
 #include "../estimator/result/inst_counter.def"
 #undef X
-     WW_DB_PER_REQUEST " FROM p JOIN kernel k USING(kernel_id)"
+     ", 1.0 * sum(p.thread_instructions) / nullif(sum(p.issues), 0) AS active_lanes" WW_DB_PER_REQUEST
+     " FROM p JOIN kernel k USING(kernel_id)"
      " JOIN source_file f USING(file_id) LEFT JOIN t ON t.kernel_id = p.kernel_id AND t.file_id = p.file_id"
      " AND t.line = p.line GROUP BY p.kernel_id, p.file_id, p.line"
      " ORDER BY stall_warp_cycles DESC, file, line LIMIT coalesce(:most, 30)"},

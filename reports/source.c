@@ -177,6 +177,13 @@ static const char *heading(const struct source *s, enum ww_inst_counter c) {
     return c == WW_I_L1_MISS ? "L1 misses and merges" : "L2 misses and merges";
 }
 
+/* Mean lanes that execute an instruction. */
+static void add_lanes(struct ww_grid *g, const struct line *l) {
+    char text[32];
+    double issues = (double)l->sum.counter[WW_I_ISSUES];
+    ww_grid_add(g, ww_plain(ww_ratio((double)l->sum.counter[WW_I_THREAD_INSTRUCTIONS], issues), 3, text));
+}
+
 /* Sectors of a warp instruction, and how few would do. */
 static void add_per_request(struct ww_grid *g, const struct line *l) {
     char text[32];
@@ -197,20 +204,23 @@ static void add_line(struct ww_grid *g, const struct source *s, const struct lin
     for (int i = 0; i < WW_INST_COUNTER_COUNT; i++)
         if (i == WW_I_IDEAL_SECTORS && heading(s, (enum ww_inst_counter)i))
             add_per_request(g, l);
-        else if (heading(s, (enum ww_inst_counter)i))
+        else if (heading(s, (enum ww_inst_counter)i)) {
             ww_grid_add(g, ww_si((double)l->sum.counter[i], "", text));
+            if (i == WW_I_ISSUES) add_lanes(g, l);
+        }
     ww_grid_add(g, mnemonics);
 }
 
 static void add_head(struct ww_grid *g, const struct source *s) {
     static const char *const first[] = {"line", "stall warp-cycles", "share", "top stall"};
-    const char *head[sizeof first / sizeof *first + WW_INST_COUNTER_COUNT + 2];
+    const char *head[sizeof first / sizeof *first + WW_INST_COUNTER_COUNT + 3];
     g->columns = sizeof first / sizeof *first;
     memcpy(head, first, sizeof first);
     for (int i = 0; i < WW_INST_COUNTER_COUNT; i++) {
         const char *one = heading(s, (enum ww_inst_counter)i);
         if (one && i == WW_I_IDEAL_SECTORS) head[g->columns++] = "a request";
         if (one) head[g->columns++] = one;
+        if (one && i == WW_I_ISSUES) head[g->columns++] = "lanes";
     }
     head[g->columns++] = "instructions";
     g->left = 1u | 1u << 3 | 1u << (g->columns - 1);

@@ -141,6 +141,8 @@ warnings() { # compilers
 documents() {
     echo "counts|docs-examples|$PYTHON scripts/check-docs.py --program build/warpwatt --help-examples README.md docs/*.md docs/*/*.md traces/*.md"
     echo "counts|docs-words|$PYTHON scripts/check-words.py README.md docs traces/FORMAT.md"
+    echo "counts|docs-figures|$PYTHON scripts/check-figures.py --program build/warpwatt README.md docs traces/FORMAT.md"
+    echo "counts|docs-figures-self-test|$PYTHON scripts/check-figures.py --self-test"
     echo "counts|docs-words-self-test|$PYTHON scripts/check-words.py --self-test"
     echo "once|docs-generated|sh scripts/docs.sh check build/warpwatt"
     echo "once|docs-trust|$PYTHON scripts/trust-table.py check"

@@ -7,6 +7,7 @@
 #include "../../estimator/api/trace.h"
 #include "../../estimator/base/source_text.h"
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,13 +170,16 @@ static void put_line(struct ww_tab *t, const struct listing *l, const struct row
     else
         ww_tab_text(t, "");
     if (!row) {
-        for (int i = 0; i < 8; i++) ww_tab_text(t, "");
+        for (int i = 0; i < 9; i++) ww_tab_text(t, "");
         return;
     }
     int top = ww_top_stall(row->sum.stall);
     ww_tab_percent(t, ww_ratio((double)row->stall, (double)l->stall));
     ww_tab_text(t, top < 0 ? "-" : ww_state_name((enum ww_warp_state)top));
-    ww_tab_si(t, (double)row->sum.counter[WW_I_ISSUES], "");
+    double issues = (double)row->sum.counter[WW_I_ISSUES];
+    ww_tab_si(t, issues, "");
+    double lanes = ww_ratio((double)row->sum.counter[WW_I_THREAD_INSTRUCTIONS], issues);
+    ww_tab_value(t, lanes >= 0 ? lanes : (double)NAN, ww_plain(lanes, 3, (char[32]){0}));
     ww_tab_si(t, (double)row->sum.counter[WW_I_SECTORS], "");
     ww_tab_per_request(t, row->sum.counter, row->requests, row->ideal_known);
     ww_tab_si(t, (double)row->sum.counter[WW_I_L1_MISS], "");
@@ -193,9 +197,9 @@ static bool is_near(const struct listing *l, size_t *at, uint32_t number, const 
 }
 
 static void put_text(struct ww_page *p, const struct listing *l, char *text) {
-    static const char *const head[] = {"line",      "source",    "machine code",   "stall",
-                                       "top stall", "issues",    "sectors",        "a request",
-                                       "ideal",     "L1 misses", "bank conflicts", NULL};
+    static const char *const head[] = {
+        "line",    "source",    "machine code", "stall",     "top stall",      "issues", "lanes",
+        "sectors", "a request", "ideal",        "L1 misses", "bank conflicts", NULL};
     struct ww_tab t;
     size_t at = 0, shown = 0;
     uint32_t number = 0;
