@@ -40,6 +40,7 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
     assert(in->packet_count <= in->packet_mask);
     in->packet[(in->packet_head + in->packet_count) & in->packet_mask] =
         ww_l2_packet(request, local, granules, ready);
+    __builtin_prefetch(&in->packet[(in->packet_head + in->packet_count + 1) & in->packet_mask], 1);
     ++*l2->live;
     if (in->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
@@ -170,10 +171,10 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     return true;
 }
 
-/* The host loads what fills to come will use: records of misses are there since their fills were queued. */
+/* The host loads what the next fill will use: records of misses are there since their fills were queued. */
 static inline void prefetch_fill(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
-    const struct ww_l2_fill *f = &fills->fill[(fills->head + 1) & fills->mask];
-    if (fills->count < 2) return;
+    const struct ww_l2_fill *f = &fills->fill[fills->head];
+    if (!fills->count) return;
     const struct ww_l2_miss *miss = &s->miss[f->miss];
     __builtin_prefetch(&s->tags.line[miss->line], 1);
     if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
@@ -186,7 +187,6 @@ static bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
     while (fills->count) {
         struct ww_l2_fill *f = &fills->fill[fills->head];
         if (f->ready > cycle || s->fill_free > cycle) break;
-        prefetch_fill(s, fills);
         s->fill_waits[side] = !serve_fill(s, side, f, cycle);
         if (s->fill_waits[side]) break;
         fills->head = (fills->head + 1) & fills->mask;
@@ -214,7 +214,7 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
     }
     if (in->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - in->blocked_since;
     bool whole = !in->begun; /* or it has waited, or waits, for sectors */
-    in->blocked = in->begun = false;
+    in->blocked = in->begun = in->found = false;
     s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[p->kind == WW_MEM_WRITE][in->hits]));
     --*l2->live;
     if (l2->coalesce > 1 && in == &s->in[WW_L2_NEAR] && ww_l2_answer_joined(s, whole, cycle)) return true;
@@ -272,6 +272,7 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     }
     taken |= serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
     next_fill(s, WW_L2_NEAR, &next);
+    prefetch_fill(s, &s->fills[WW_L2_NEAR]);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);

@@ -122,13 +122,14 @@ struct ww_l2_input {
     struct ww_l2_packet *packet; /* ring */
     uint32_t packet_head, packet_count, packet_mask;
     bool begun, blocked;
+    bool found;   /* part is that of the head, as of `installs` */
     uint8_t left; /* granules of the head not looked up yet */
     uint8_t hits; /* sectors of it that hit */
     uint32_t head_txn;
     uint64_t blocked_since;
     uint8_t waits; /* of a blocked head: enum ww_l2_wait; 0: for a fill */
     bool retry;    /* what the blocked head waited for has come */
-    /* Of a head that has begun, where requests have but one part: it, and the tags' installs when it was found.
+    /* Of a head that was tried, where requests have but one part: it, and the tags' installs when it was found.
      */
     struct ww_l2_part part;
     uint64_t installs;

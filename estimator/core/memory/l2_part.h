@@ -76,7 +76,7 @@ static inline struct ww_l2_part ww_l2_find_part(struct ww_l2_slice *s, const str
 /* The only part of an input's head: as it was found last, if no line of the slice has been replaced since. */
 static inline struct ww_l2_part ww_l2_only_part(struct ww_l2_slice *s, const struct ww_l2_input *in,
                                                 const struct ww_l2_packet *p) {
-    if (!in->begun || in->installs != s->tags.installs) return ww_l2_find_part(s, p, 0, in->left);
+    if (!in->found || in->installs != s->tags.installs) return ww_l2_find_part(s, p, 0, in->left);
     struct ww_l2_part part = in->part;
     part.want = s->l2->sectors_of[(uint8_t)(in->left << part.shift)];
     return part;
@@ -92,7 +92,8 @@ static inline uint8_t ww_l2_granules_in(const struct ww_l2 *l2, uint8_t granules
 static inline void ww_l2_push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss,
                                    uint8_t direction, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
-    struct ww_dram_request request = {
+    struct ww_dram_request *request = ww_dram_next(l2->dram, s->channel);
+    *request = (struct ww_dram_request){
         .place = ww_addrmap_dram(l2->map, s->index, number << l2->line_shift),
         .slice = s->index,
         .miss = miss,
@@ -101,7 +102,7 @@ static inline void ww_l2_push_dram(struct ww_l2_slice *s, uint64_t number, uint8
         .direction = direction,
     };
     ++*l2->live;
-    ww_dram_push(l2->dram, s->channel, &request, ww_clock_time(l2->clock, cycle));
+    ww_dram_push(l2->dram, s->channel, ww_clock_time(l2->clock, cycle));
 }
 
 /* Gives the part the way `victim` of its set, writing back what it holds; a dirty one needs room for writes
@@ -114,6 +115,7 @@ static inline void ww_l2_replace(struct ww_l2_slice *s, struct ww_l2_part *part,
         ww_l2_push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
     }
     ww_l2_tags_install(&s->tags, part->set, victim, part->number);
+    __builtin_prefetch(&s->tags.line[part->set * s->tags.stride + s->tags.oldest[part->set]], 1);
     part->index = victim;
 }
 

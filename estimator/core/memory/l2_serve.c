@@ -174,7 +174,7 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct
     uint32_t room = s->l2->mshrs - s->mshrs_used;
     bool copy = is_copy(s, part->number);
     if (copy && room > s->l2->mshrs / 2 - s->copies) room = s->l2->mshrs / 2 - s->copies;
-    if (!need || !room || (!copy && !ww_l2_dram_room(s, in, WW_DRAM_READ))) return 0;
+    if (!room || (!copy && !ww_l2_dram_room(s, in, WW_DRAM_READ))) return 0;
     if (part->index == WW_NONE && !ww_l2_claim(s, in, part, cycle)) return 0;
     if (bits(need) > room) {
         uint8_t fewer = 0;
@@ -255,13 +255,16 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
         done = line->valid & part->want;
         if (done) hit(s, in, part, done, cycle);
         need = part->want & (uint8_t) ~(line->valid | line->pending);
-        joined = joinable(s, line, part->want & line->pending & (uint8_t)~line->valid);
+        uint8_t pending = part->want & line->pending & (uint8_t)~line->valid;
+        if (pending) joined = joinable(s, line, pending);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
     }
     if (s->free_waiter.first != WW_NONE) {
-        count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
-        ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
-        fetched = fetch(s, in, p, part, need, cycle);
+        if (joined) {
+            count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
+            ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
+        }
+        if (need) fetched = fetch(s, in, p, part, need, cycle);
         joined |= fetched;
         if (joined) join(s, in, part, joined);
         /* Page tables are not fetched ahead: each new page of a chase in order has P5's latency. */
@@ -269,6 +272,7 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
             ww_l2_prefetch_miss(s, p, part, fetched, cycle);
         done |= joined;
     }
+    if (!done) return 0;
     if (p->needs_reply != WW_L2_REPLY_PEER) count(s, WW_C_L2_SECTOR_READ, bits(done));
     if (p->kind == WW_MEM_ATOMIC && s->l2->side_slices) ww_l2_drop_copy(s, part->number, done);
     return (uint8_t)(s->l2->granules_of[done] >> part->shift << part->base);
@@ -313,6 +317,21 @@ static bool read_whole(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     return true;
 }
 
+/* Nothing can be done for a request yet whose line is not there: it waits for room at the channel. With a
+ * coalescer such a request begins all the same, as it is answered apart from those that joined it. */
+static bool cannot_begin(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_part *part) {
+    const struct ww_l2 *l2 = s->l2;
+    if (part->index != WW_NONE || l2->coalesce > 1 || l2->sides > 1) return false;
+    if (s->mshrs_used >= l2->mshrs || s->free_waiter.first == WW_NONE) return false;
+    return !ww_l2_dram_room(s, in, WW_DRAM_READ);
+}
+
+static void keep_part(const struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_part *part) {
+    in->part = *part;
+    in->installs = s->tags.installs;
+    in->found = true;
+}
+
 static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle) {
     struct ww_l2_part part;
@@ -320,11 +339,13 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     if (s->l2->parts == 1) {
         part = ww_l2_only_part(s, in, p);
         if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
-        if (!in->begun && !begin_txn(s, in, p)) return false;
+        if (!in->begun && (cannot_begin(s, in, &part) || !begin_txn(s, in, p))) {
+            keep_part(s, in, &part);
+            return false;
+        }
         if (in->left) in->left &= (uint8_t)~read_part(s, in, p, &part, cycle);
         if (in->left) {
-            in->part = part;
-            in->installs = s->tags.installs;
+            keep_part(s, in, &part);
             return false;
         }
         k = 1;

@@ -46,8 +46,8 @@ void ww_tags_index(struct ww_tags *t, const struct ww_set_index *index);
 /* Weights of the ways for WW_REPLACE_WEIGHTED, not all 0: a full set's victim is way i with probability
  * weight[i] / sum. Empty ways are filled in their order. The array stays the caller's. */
 void ww_tags_weights(struct ww_tags *t, const uint32_t *weight);
-/* An entry of the hash table has a print of the key in its upper half, so that a search looks at no line but the
- * right one, and a line number + 1 in its lower half. */
+/* An entry of the hash table has a print of the key in its upper half, so that a search looks at no line but
+ * the right one, and a line number + 1 in its lower half. */
 #define WW_TAGS_LINES_MAX (1u << 15)
 #define WW_TAGS_SLOT_LINE 0xffffu
 
@@ -96,6 +96,21 @@ static inline void ww_tags_touch(struct ww_tags *t, uint32_t line) {
 }
 /* The line that `key` would replace, or WW_NO_LINE if all of its set are pinned. An empty one comes first. */
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key);
+/* The host loads what a look-up of the key begins with. */
+static inline void ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
+    if (t->slot)
+        __builtin_prefetch(&t->slot[ww_tags_print(key) & t->slot_mask], 1);
+    else
+        __builtin_prefetch(&t->line[ww_tags_set(t, key) * t->ways]);
+}
+/* The host loads what the next replacement in the set of a line will look at, and a line of the one after it.
+ */
+static inline void ww_tags_prefetch_victim(const struct ww_tags *t, uint32_t line) {
+    const struct ww_tag_line *victim = &t->line[t->last[ww_tags_set_of_line(t, line)]];
+    if (!t->slot) return;
+    ww_tags_prefetch(t, victim->key);
+    if (victim->prev != WW_NO_LINE) __builtin_prefetch(&t->line[victim->prev], 1);
+}
 /* Gives the line (a victim of key) to `key`. Returns true if a valid key was replaced. */
 bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key);
 /* Forgets the line's key; it becomes the set's first victim. */

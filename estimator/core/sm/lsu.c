@@ -156,6 +156,8 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     if (core->waits) ww_waits_note(sm, e, d);
     l->banked = core->tag_banks && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
     if (l->banked) ww_wavefront_order(c, core->tag_banks, l->pass);
+    if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1)
+        for (uint32_t i = 0; i < c->count; i++) ww_tags_prefetch(&sm->l1.tags, c->request[i].key);
     l->hit_lines = 0;
     l->active = true;
     l->start = cycle;
