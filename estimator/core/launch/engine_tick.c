@@ -73,7 +73,7 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     for (uint64_t sending = *set; sending; sending &= sending - 1) {
         struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
         bool sent = ww_l1_send(sm, core->now_ps);
-        if (sent) ww_core_made_room(sm, cycle);
+        if (sent && (sm->lsu.held || sm->saturated || sm->extras)) ww_core_made_room(sm, cycle);
         if (!sent || !sm->misses.count) *set &= ~(sending & -sending);
     }
 }

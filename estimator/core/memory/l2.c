@@ -106,14 +106,14 @@ void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     }
 }
 
-void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
+bool ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
     struct ww_l2 *l2 = context;
     struct ww_l2_slice *s = &l2->slice[slice];
-    --*l2->live;
     bool waits = s->fill_waits[WW_L2_NEAR] || s->fill_waits[WW_L2_FAR];
     for (uint32_t side = 0; side < l2->sides; side++)
         waits |= s->in[side].blocked && s->in[side].waits & WW_L2_WAIT_REPLY;
     if (waits) wake(s, now_ps);
+    return waits;
 }
 
 /* Gives the waiters of a fill their sectors; false if there is no room for a reply, to be tried again. */

@@ -296,7 +296,7 @@ static inline bool ww_l2_is_far(const struct ww_l2 *l2, const struct ww_mem_requ
 void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps);
 void ww_l2_written(void *context, const struct ww_dram_request *request);
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps);
-void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
+bool ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
 
 /* ---- between l2.c and l2_serve.c ---- */
 
