@@ -155,8 +155,7 @@ static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint3
 }
 
 /* The host loads what the SMs of the group are about to hear of: first their MSHRs, then lines and requests. */
-static inline void prefetch_replies(const struct ww_core *core, uint64_t posted, uint32_t first,
-                                    uint64_t cycle) {
+WW_AHEAD prefetch_replies(const struct ww_core *core, uint64_t posted, uint32_t first, uint64_t cycle) {
     for (uint64_t left = posted; left; left &= left - 1) {
         const struct ww_sm *sm = &core->sm[first + (uint32_t)__builtin_ctzll(left)];
         const struct ww_outbox *box = &core->outbox[2 * sm->id + (cycle & 1)];

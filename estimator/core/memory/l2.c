@@ -172,7 +172,7 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
 }
 
 /* The host loads what the next fill will use: records of misses are there since their fills were queued. */
-static inline void prefetch_fill(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
+WW_AHEAD prefetch_fill(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
     const struct ww_l2_fill *f = &fills->fill[fills->head];
     if (!fills->count) return;
     const struct ww_l2_miss *miss = &s->miss[f->miss];

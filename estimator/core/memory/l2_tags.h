@@ -9,6 +9,7 @@
 #ifndef WW_CORE_L2_TAGS_H
 #define WW_CORE_L2_TAGS_H
 
+#include "../../base/ahead.h"
 #include "../../base/arena.h"
 #include "../../base/rng.h"
 #include "addrmap.h"
@@ -88,7 +89,7 @@ static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set,
 }
 
 /* The host loads the line of the number, or the one that it would replace: it is looked up soon. */
-static inline void ww_l2_tags_prefetch(const struct ww_l2_tags *t, uint64_t number) {
+WW_AHEAD ww_l2_tags_prefetch(const struct ww_l2_tags *t, uint64_t number) {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
     uint64_t pattern = ww_l2_print_of(number) * ones;
     uint32_t set = ww_l2_tags_set(t, number), first = set * t->stride, way = t->oldest[set];

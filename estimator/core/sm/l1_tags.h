@@ -7,6 +7,7 @@
 #ifndef WW_CORE_L1_TAGS_H
 #define WW_CORE_L1_TAGS_H
 
+#include "../../base/ahead.h"
 #include "../../base/arena.h"
 #include "../../base/rng.h"
 #include "../../config/gpu.h"
@@ -97,7 +98,7 @@ static inline void ww_tags_touch(struct ww_tags *t, uint32_t line) {
 /* The line that `key` would replace, or WW_NO_LINE if all of its set are pinned. An empty one comes first. */
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key);
 /* The host loads what a look-up of the key begins with. */
-static inline void ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
+WW_AHEAD ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
     if (t->slot)
         __builtin_prefetch(&t->slot[ww_tags_print(key) & t->slot_mask], 1);
     else
@@ -105,7 +106,7 @@ static inline void ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
 }
 /* The host loads what the next replacement in the set of a line will look at, and a line of the one after it.
  */
-static inline void ww_tags_prefetch_victim(const struct ww_tags *t, uint32_t line) {
+WW_AHEAD ww_tags_prefetch_victim(const struct ww_tags *t, uint32_t line) {
     const struct ww_tag_line *victim = &t->line[t->last[ww_tags_set_of_line(t, line)]];
     if (!t->slot) return;
     ww_tags_prefetch(t, victim->key);

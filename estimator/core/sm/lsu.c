@@ -7,8 +7,8 @@
 #include "wavefront.h"
 
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
-static inline void expect(const struct ww_smem_banks *banks, const struct ww_access *access,
-                          const uint64_t *pool, const struct ww_dinst *d) {
+WW_AHEAD expect(const struct ww_smem_banks *banks, const struct ww_access *access, const uint64_t *pool,
+                const struct ww_dinst *d) {
     __builtin_prefetch((const void *)((uintptr_t)access + 64));
     if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
     for (uint32_t i = 0; i < 32; i += 8) __builtin_prefetch(pool + access->list + i);

@@ -238,8 +238,8 @@ struct ww_const_fills {
     uint64_t saturated_until;    /* cycle at which fewer than 7/8 are in use again; 0: fewer are */
 };
 
-/* What an answer of the memory system, a look-up and a step look at comes first, so that it lies in few lines of
- * the host's caches, which do not hold all SMs. */
+/* What an answer of the memory system, a look-up and a step look at comes first, so that it lies in few lines
+ * of the host's caches, which do not hold all SMs. */
 struct ww_sm {
     struct ww_core *core;
     uint64_t now; /* cycle stepped last, or the one before an event from outside */
@@ -256,7 +256,7 @@ struct ww_sm {
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
     bool ahead;                /* its step of cycle `now` is done but for what others see */
     bool gathers;              /* it has a collector or a register file of its own */
-    bool gates; /* bulk transfers or constants can keep a picked instruction from its issue */
+    bool gates;                /* bulk transfers or constants can keep a picked instruction from its issue */
     struct ww_miss_queue misses;
     struct ww_lsu lsu;
     struct ww_cache l1;
@@ -265,10 +265,10 @@ struct ww_sm {
     struct ww_warp *warp;
     struct ww_sched *sched;
     struct ww_cta *cta;
-    uint64_t *board;          /* all scoreboards */
-    struct ww_depend *depend; /* by warp, where control fields are obeyed, or NULL */
-    uint64_t (*port)[8];      /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
-    struct ww_mbar *mbar;     /* NULL: the launch has no mbarriers */
+    uint64_t *board;            /* all scoreboards */
+    struct ww_depend *depend;   /* by warp, where control fields are obeyed, or NULL */
+    uint64_t (*port)[8];        /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
+    struct ww_mbar *mbar;       /* NULL: the launch has no mbarriers */
     struct ww_barrel *barrel;   /* barrel.h, or NULL */
     struct ww_collect *collect; /* collect.h, or NULL */
     struct ww_wheel wheel;
@@ -276,7 +276,7 @@ struct ww_sm {
     struct ww_const_fills const_fills;
     struct ww_cache tex; /* if the GPU has one */
     struct ww_cluster_cta
-        *cluster;   /* by CTA slot; NULL: the launch has no clusters, or they are not modelled */
+        *cluster;    /* by CTA slot; NULL: the launch has no clusters, or they are not modelled */
     uint64_t copied; /* ww_copy_stall: cycles before it are counted */
     struct ww_sched_sm shared;
     struct ww_shared_alloc shared_alloc;
@@ -538,10 +538,10 @@ static inline bool ww_l1_saturated(const struct ww_sm *sm) {
 }
 
 /* The host loads the MSHR that a reply names, and then its line and the first request that waits for it. */
-static inline void ww_l1_prefetch_entry(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+WW_AHEAD ww_l1_prefetch_entry(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
     if ((reply->tag & WW_TAG_KIND) == WW_TAG_MSHR) __builtin_prefetch(&sm->l1.entry[reply->tag], 1);
 }
-static inline void ww_l1_prefetch_line(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+WW_AHEAD ww_l1_prefetch_line(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
     if ((reply->tag & WW_TAG_KIND) != WW_TAG_MSHR) return;
     const struct ww_mshr *e = &sm->l1.entry[reply->tag];
     __builtin_prefetch(&sm->l1.tags.line[e->line], 1);
