@@ -38,9 +38,11 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
     struct ww_l2 *l2 = s->l2;
     struct ww_l2_input *in = &s->in[side];
     assert(in->packet_count <= in->packet_mask);
-    in->packet[(in->packet_head + in->packet_count) & in->packet_mask] =
-        ww_l2_packet(request, local, granules, ready);
-    __builtin_prefetch(&in->packet[(in->packet_head + in->packet_count + 1) & in->packet_mask], 1);
+    uint32_t place = (in->packet_head + in->packet_count) & in->packet_mask;
+    struct ww_l2_packet *p = &in->packet[place], *next = &in->packet[(place + 1) & in->packet_mask];
+    *p = ww_l2_packet(request, local, granules, ready);
+    p->set = ww_l2_tags_set(&s->tags, local >> l2->line_shift);
+    __builtin_prefetch((char *)(next + 1) - 1, 1);
     ++*l2->live;
     if (in->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
@@ -57,7 +59,6 @@ void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *r
     }
     if (l2->coalesce > 1 && ww_l2_coalesce(s, request, local, granules)) return;
     push(s, WW_L2_NEAR, request, local, granules, arrived + l2->latency);
-    ww_l2_tags_prefetch(&s->tags, local >> l2->line_shift);
     if (l2->coalesce > 1) ww_l2_coalesce_last(s);
 }
 
@@ -171,13 +172,31 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     return true;
 }
 
-/* The host loads what the next fill will use: records of misses are there since their fills were queued. */
-WW_AHEAD prefetch_fill(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
-    const struct ww_l2_fill *f = &fills->fill[fills->head];
-    if (!fills->count) return;
-    const struct ww_l2_miss *miss = &s->miss[f->miss];
-    __builtin_prefetch(&s->tags.line[miss->line], 1);
-    if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
+/* The record of the miss that a fill of the slice is for, the i-th from now on. */
+static inline const struct ww_l2_miss *miss_of(const struct ww_l2_slice *s, const struct ww_l2_fills *fills,
+                                               uint32_t i) {
+    return &s->miss[fills->fill[(fills->head + i) & fills->mask].miss];
+}
+
+/* The host loads what the next fills will use, a step of the way to the transaction that waits at a time. */
+WW_AHEAD prefetch_fills(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
+    if (fills->count > 2) __builtin_prefetch(miss_of(s, fills, 2), 1);
+    if (fills->count > 1) {
+        const struct ww_l2_miss *miss = miss_of(s, fills, 1);
+        __builtin_prefetch(&s->tags.line[miss->line], 1);
+        if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
+    }
+    if (fills->count) {
+        uint32_t first = miss_of(s, fills, 0)->first;
+        if (first != WW_NONE) __builtin_prefetch(&s->txn[s->waiter[first].txn], 1);
+    }
+}
+
+/* The same for the request that will be looked up next: the head, or, if that waits, the one behind it. */
+WW_AHEAD prefetch_request(const struct ww_l2_slice *s, const struct ww_l2_input *in) {
+    if (in->packet_count <= in->blocked) return;
+    const struct ww_l2_packet *p = &in->packet[(in->packet_head + in->blocked) & in->packet_mask];
+    ww_l2_tags_prefetch(&s->tags, p->set, p->local >> s->l2->line_shift);
 }
 
 /* Serves the fills of one side whose time has come; true if there was one. */
@@ -272,7 +291,8 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     }
     taken |= serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
     next_fill(s, WW_L2_NEAR, &next);
-    prefetch_fill(s, &s->fills[WW_L2_NEAR]);
+    prefetch_fills(s, &s->fills[WW_L2_NEAR]);
+    prefetch_request(s, &s->in[WW_L2_NEAR]);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);

@@ -58,6 +58,7 @@ struct ww_l2_packet { /* a request at a slice */
     uint64_t address, local;
     uint64_t ready; /* L2 cycle at which it may be looked up */
     uint32_t tag, inst;
+    uint32_t set; /* of its first line, in an input of a slice */
     uint16_t sm, bytes, atomic_ops;
     uint8_t granules;
     uint8_t kind : 2, needs_reply : 2, fine : 1, walked : 1; /* packed: queues of a slice hold thousands */

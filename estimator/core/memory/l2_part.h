@@ -73,10 +73,21 @@ static inline struct ww_l2_part ww_l2_find_part(struct ww_l2_slice *s, const str
     return part;
 }
 
+/* The first part of a packet of an input. */
+static inline struct ww_l2_part ww_l2_first_part(struct ww_l2_slice *s, const struct ww_l2_packet *p,
+                                                 uint8_t granules) {
+    const struct ww_l2 *l2 = s->l2;
+    struct ww_l2_part part = {.number = p->local >> l2->line_shift, .set = p->set};
+    part.shift = (uint8_t)(p->local >> 5 & (l2->line_granules - 1));
+    part.want = l2->sectors_of[(uint8_t)(granules << part.shift)];
+    part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
+    return part;
+}
+
 /* The only part of an input's head: as it was found last, if no line of the slice has been replaced since. */
 static inline struct ww_l2_part ww_l2_only_part(struct ww_l2_slice *s, const struct ww_l2_input *in,
                                                 const struct ww_l2_packet *p) {
-    if (!in->found || in->installs != s->tags.installs) return ww_l2_find_part(s, p, 0, in->left);
+    if (!in->found || in->installs != s->tags.installs) return ww_l2_first_part(s, p, in->left);
     struct ww_l2_part part = in->part;
     part.want = s->l2->sectors_of[(uint8_t)(in->left << part.shift)];
     return part;
@@ -115,7 +126,6 @@ static inline void ww_l2_replace(struct ww_l2_slice *s, struct ww_l2_part *part,
         ww_l2_push_dram(s, line->number, line->dirty, 0, WW_DRAM_WRITE, cycle);
     }
     ww_l2_tags_install(&s->tags, part->set, victim, part->number);
-    __builtin_prefetch(&s->tags.line[part->set * s->tags.stride + s->tags.oldest[part->set]], 1);
     part->index = victim;
 }
 
