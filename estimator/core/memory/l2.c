@@ -19,9 +19,13 @@ static uint32_t port_cycles(uint32_t *rest, uint32_t time) {
     return time >> WW_L2_TIME_BITS;
 }
 
+/* The first edge at or after a time. */
+static uint64_t edge_at(const struct ww_l2 *l2, uint64_t ps) {
+    return ww_clock_time(l2->clock, ww_clock_cycle(l2->clock, ps));
+}
+
 static void wake(struct ww_l2_slice *s, uint64_t ps) {
-    uint64_t cycle = ww_clock_cycle(s->l2->clock, ps);
-    ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, cycle));
+    ww_queue_earlier(s->l2->queue, &s->event, edge_at(s->l2, ps));
 }
 
 /* Something other than a fill that the blocked head waited for is available. */
@@ -96,13 +100,14 @@ void ww_l2_written(void *context, const struct ww_dram_request *request) {
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     struct ww_l2 *l2 = context;
     uint32_t count = l2->slices_per_channel, i = l2->turn[channel];
+    uint64_t edge = edge_at(l2, ps);
     l2->turn[channel] = i + 1 < count ? i + 1 : 0;
     for (uint32_t n = 0; n < count; n++, i = i + 1 < count ? i + 1 : 0) {
         struct ww_l2_slice *s = &l2->slice[channel * count + i];
         for (uint32_t side = 0; side < l2->sides; side++) {
             const struct ww_l2_input *in = &s->in[side];
             if (in->blocked && in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE) && head_may_go(s, in))
-                wake(s, ps);
+                ww_queue_earlier(l2->queue, &s->event, edge);
         }
     }
 }
