@@ -296,8 +296,8 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     }
     taken |= serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
     next_fill(s, WW_L2_NEAR, &next);
-    prefetch_fills(s, &s->fills[WW_L2_NEAR]);
-    prefetch_request(s, &s->in[WW_L2_NEAR]);
+    if (filled) prefetch_fills(s, &s->fills[WW_L2_NEAR]);
+    if (taken) prefetch_request(s, &s->in[WW_L2_NEAR]);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
