@@ -30,24 +30,34 @@
 #define HUGE ((size_t)2 << 20)
 
 struct ww_arena_chunk {
-    struct ww_arena_chunk *next;
-    size_t size; /* of the data behind the header */
+    _Alignas(ALIGN) struct ww_arena_chunk *next; /* what is behind the header is aligned as it is */
+    size_t size;                                 /* of the data behind the header */
     size_t used;
-    size_t dirty; /* bytes that have been used at some time; those behind them are zero */
+    size_t dirty;  /* bytes that have been used at some time; those behind them are zero */
+    size_t mapped; /* bytes of the system's pages that it is, 0: it is malloc's */
 };
 
 void ww_arena_init(struct ww_arena *a, size_t limit) {
     *a = (struct ww_arena){.limit = limit};
 }
 
-/* Replay touches a few dozen MiB at random: with the system's large pages it misses the host's TLB less. */
-static void ask_large_pages(void *start, size_t size) {
-#ifdef MADV_HUGEPAGE
-    uintptr_t from = ((uintptr_t)start + HUGE - 1) & ~(uintptr_t)(HUGE - 1),
-              end = ((uintptr_t)start + size) & ~(uintptr_t)(HUGE - 1);
-    if (from < end) madvise((void *)from, end - from, MADV_HUGEPAGE);
+/* Replay touches a few dozen MiB at random: in large pages of the system, which begin at multiples of their
+ * size, it misses the host's TLB less. *size: of a chunk, rounded up to such pages. NULL: there is none to be
+ * had. */
+static struct ww_arena_chunk *map_large_pages(size_t *size) {
+#if defined(MADV_HUGEPAGE) && !defined(WW_ASAN)
+    size_t total = (*size + HUGE - 1) & ~(HUGE - 1);
+    char *all = mmap(NULL, total + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return NULL;
+    size_t before = -(uintptr_t)all & (HUGE - 1);
+    if (before) munmap(all, before);
+    munmap(all + before + total, HUGE - before);
+    madvise(all + before, total, MADV_HUGEPAGE);
+    *size = total;
+    return (struct ww_arena_chunk *)(void *)(all + before);
 #else
-    (void)start, (void)size;
+    (void)size;
+    return NULL;
 #endif
 }
 
@@ -57,10 +67,13 @@ static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
     size_t total = size + sizeof(struct ww_arena_chunk);
     if (a->limit && (total > a->limit || a->used > a->limit - total)) return NULL;
     /* At first large ones are zeroed pages of the system; later calloc would clear more than is asked for. */
-    struct ww_arena_chunk *c = a->reset ? malloc(total) : calloc(1, total);
+    struct ww_arena_chunk *c = total >= HUGE && total < SIZE_MAX / 2 ? map_large_pages(&total) : NULL;
+    bool mapped = c;
+    if (!c) c = a->reset ? malloc(total) : calloc(1, total);
     if (!c) return NULL;
-    if (total >= 2 * HUGE) ask_large_pages(c, total);
-    *c = (struct ww_arena_chunk){.next = a->chunk, .size = size, .dirty = a->reset ? size : 0};
+    size = total - sizeof *c;
+    *c = (struct ww_arena_chunk){
+        .next = a->chunk, .size = size, .dirty = a->reset && !mapped ? size : 0, .mapped = mapped ? total : 0};
     POISON(c + 1, size);
     a->chunk = c;
     a->used += total;
@@ -148,7 +161,10 @@ static void free_chunks(struct ww_arena_chunk *c) {
     while (c) {
         struct ww_arena_chunk *next = c->next;
         UNPOISON(c + 1, c->size);
-        free(c);
+        if (c->mapped)
+            munmap(c, c->mapped);
+        else
+            free(c);
         c = next;
     }
 }

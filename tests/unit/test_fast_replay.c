@@ -67,6 +67,28 @@ static void no_more_units_pass_than_there_are_cycles(void **state) {
     assert_true(last >= 1000 + 2 * 1000 - 2 - WINDOW);
 }
 
+static void what_is_held_is_taken(void **state) {
+    (void)state;
+    fresh(0);
+    ww_calendar_hold(&calendar, 800, 800 + 3 * WINDOW + 4);
+    assert_int_equal(ww_calendar_take(&calendar, 800, UNIT), 800 + 3 * WINDOW + 4);
+}
+
+static void before_what_is_held_work_begins_as_it_did(void **state) {
+    (void)state;
+    fresh(0);
+    ww_calendar_hold(&calendar, 800, 800 + WINDOW);
+    assert_int_equal(ww_calendar_take(&calendar, 800 - WINDOW, UNIT), 800 - WINDOW);
+}
+
+static void a_hold_gives_nothing_back(void **state) {
+    (void)state;
+    fresh(0);
+    ww_calendar_take(&calendar, 800, 6 * UNIT);
+    ww_calendar_hold(&calendar, 800, 802);
+    assert_int_equal(ww_calendar_take(&calendar, 800, UNIT), 806);
+}
+
 static void the_last_place_that_is_free_is_given_away(void **state) {
     (void)state;
     fresh(4);
@@ -289,6 +311,9 @@ int main(void) {
         cmocka_unit_test(who_asks_late_for_an_early_time_gets_what_is_free_there),
         cmocka_unit_test(long_work_goes_round_what_was_there_before),
         cmocka_unit_test(no_more_units_pass_than_there_are_cycles),
+        cmocka_unit_test(what_is_held_is_taken),
+        cmocka_unit_test(before_what_is_held_work_begins_as_it_did),
+        cmocka_unit_test(a_hold_gives_nothing_back),
         cmocka_unit_test(the_last_place_that_is_free_is_given_away),
         cmocka_unit_test(without_a_place_one_waits_until_there_is_one),
         cmocka_unit_test(who_wants_more_than_there_are_waits_for_all_of_them),

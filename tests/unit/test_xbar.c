@@ -19,6 +19,7 @@ struct bench {
     uint64_t reply_ps[64];
     uint32_t reply_tag[64];
     size_t replies, freed;
+    bool wants_more;
     uint64_t unblocked_ps[64];
     uint16_t unblocked_sm[64];
     size_t unblocked;
@@ -37,11 +38,18 @@ static void on_unblocked(void *context, uint16_t sm, uint64_t now_ps) {
     b->unblocked_ps[b->unblocked++] = now_ps;
 }
 
-static void on_delivered(void *context, uint32_t slice, uint64_t now_ps) {
+static bool on_delivered(void *context, uint32_t slice, uint64_t now_ps) {
     struct bench *b = context;
     (void)slice;
     (void)now_ps;
     b->freed++;
+    return b->wants_more;
+}
+
+static void reply_from(struct bench *b, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
+                       uint32_t payload, uint64_t cycle) {
+    *ww_xbar_next(&b->xbar) = *reply;
+    ww_xbar_reply(&b->xbar, slice, sm, payload, cycle);
 }
 
 static void start(struct bench *b) {
@@ -116,7 +124,7 @@ static void a_reply_comes_not_before_the_time_up_to_which_a_port_is_quiet(void *
     start(&b);
     const struct ww_mem_reply reply = {.tag = 1};
     uint64_t none = ww_xbar_quiet(&b.xbar, 0, 5000);
-    ww_xbar_reply(&b.xbar, 0, 0, &reply, 0, 5); /* sent at that very time */
+    reply_from(&b, 0, 0, &reply, 0, 5); /* sent at that very time */
     assert_int_equal(none, 15000);
     assert_int_equal(ww_xbar_quiet(&b.xbar, 0, 5000), 15000);
     assert_int_equal(ww_xbar_quiet(&b.xbar, 0, 9000), 15000); /* it is known, a later one would take longer */
@@ -168,22 +176,22 @@ static void a_full_slice_refuses_and_calls_back_in_turn(void **state) {
     stop(&b);
 }
 
-static void replies_arrive_in_order_and_free_their_room(void **state) {
+static void replies_arrive_in_order(void **state) {
     (void)state;
     struct bench b = {0};
     small_spec(&b.spec);
     start(&b);
     struct ww_mem_reply reply = {.tag = 1};
-    ww_xbar_reply(&b.xbar, 0, 0, &reply, 128, 100);
+    reply_from(&b, 0, 0, &reply, 128, 100);
     reply.tag = 2;
-    ww_xbar_reply(&b.xbar, 1, 0, &reply, 32, 101);
+    reply_from(&b, 1, 0, &reply, 32, 101);
     while (ww_queue_step(b.queue)) {
     }
     assert_int_equal(b.replies, 2);
     assert_int_equal(b.reply_tag[0], 1);
     assert_int_equal(b.reply_ps[0], 113000); /* 100 + latency 10 + 3 further flits */
     assert_int_equal(b.reply_ps[1], 114000); /* behind them at the SM's port */
-    assert_int_equal(b.freed, 2);
+    assert_int_equal(b.freed, 0);            /* nobody waited for room */
     assert_int_equal(b.counter[WW_C_XBAR_REPLY_FLIT], 5);
     stop(&b);
 }
@@ -198,8 +206,8 @@ static uint64_t second_reply(uint32_t trunks, uint32_t bytes, uint16_t port) {
     b.spec.xbar_trunk_bytes = bytes;
     start(&b);
     struct ww_mem_reply reply = {.tag = 1};
-    ww_xbar_reply(&b.xbar, 0, 0, &reply, 128, 100);
-    ww_xbar_reply(&b.xbar, 1, port, &reply, 128, 100);
+    reply_from(&b, 0, 0, &reply, 128, 100);
+    reply_from(&b, 1, port, &reply, 128, 100);
     while (ww_queue_step(b.queue)) {
     }
     uint64_t last = b.reply_ps[b.replies - 1];
@@ -226,13 +234,36 @@ static void room_for_replies_is_finite(void **state) {
     struct ww_mem_reply reply = {0};
     for (int i = 0; i < 3; i++) {
         assert_true(ww_xbar_can_reply(&b.xbar, 0));
-        ww_xbar_reply(&b.xbar, 0, 0, &reply, 0, 0);
+        reply_from(&b, 0, 0, &reply, 0, 0);
     }
     assert_false(ww_xbar_can_reply(&b.xbar, 0));
     assert_true(ww_xbar_can_reply(&b.xbar, 1));
     assert_true(ww_queue_step(b.queue));
     assert_true(ww_xbar_can_reply(&b.xbar, 0));
     stop(&b);
+}
+
+/* Two replies fill a slice's room: the slice asks for more and waits. */
+static size_t calls_after_two_replies(bool wants_more) {
+    struct bench b = {.wants_more = wants_more};
+    small_spec(&b.spec);
+    b.spec.xbar_reply_queue = 2;
+    b.spec.xbar_latency = 0;
+    start(&b);
+    struct ww_mem_reply reply = {0};
+    reply_from(&b, 0, 0, &reply, 0, 0);
+    reply_from(&b, 0, 0, &reply, 0, 0);
+    assert_false(ww_xbar_can_reply(&b.xbar, 0));
+    while (ww_queue_step(b.queue)) {
+    }
+    stop(&b);
+    return b.freed;
+}
+
+static void a_slice_without_room_is_called_until_it_waits_no_more(void **state) {
+    (void)state;
+    assert_int_equal(calls_after_two_replies(false), 1);
+    assert_int_equal(calls_after_two_replies(true), 2);
 }
 
 int main(void) {
@@ -243,9 +274,10 @@ int main(void) {
         cmocka_unit_test(a_reply_comes_not_before_the_time_up_to_which_a_port_is_quiet),
         cmocka_unit_test(sms_of_a_cluster_share_a_port),
         cmocka_unit_test(a_full_slice_refuses_and_calls_back_in_turn),
-        cmocka_unit_test(replies_arrive_in_order_and_free_their_room),
+        cmocka_unit_test(replies_arrive_in_order),
         cmocka_unit_test(ports_of_a_trunk_share_its_width),
         cmocka_unit_test(room_for_replies_is_finite),
+        cmocka_unit_test(a_slice_without_room_is_called_until_it_waits_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     for (uint64_t sending = *set; sending; sending &= sending - 1) {
         struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
         bool sent = ww_l1_send(sm, core->now_ps);
-        if (sent) ww_core_made_room(sm, cycle);
+        if (sent && (sm->lsu.held || sm->saturated || sm->extras)) ww_core_made_room(sm, cycle);
         if (!sent || !sm->misses.count) *set &= ~(sending & -sending);
     }
 }
@@ -154,10 +154,10 @@ static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint3
     }
 }
 
-/* The host loads what the SMs of the group are about to hear of: first their MSHRs, then lines and requests. */
-static inline void prefetch_replies(const struct ww_core *core, uint64_t posted, uint32_t first,
-                                    uint64_t cycle) {
-    for (uint64_t left = posted; left; left &= left - 1) {
+/* The host loads what the SMs of the group are about to hear of: first their MSHRs, unless this thread did so
+ * when the answers came, then lines and requests. */
+WW_AHEAD prefetch_replies(const struct ww_core *core, uint64_t posted, uint32_t first, uint64_t cycle) {
+    for (uint64_t left = core->team ? posted : 0; left; left &= left - 1) {
         const struct ww_sm *sm = &core->sm[first + (uint32_t)__builtin_ctzll(left)];
         const struct ww_outbox *box = &core->outbox[2 * sm->id + (cycle & 1)];
         for (uint32_t i = 0; i < box->count; i++) ww_l1_prefetch_entry(sm, &box->reply[i]);
@@ -309,8 +309,7 @@ void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, u
     struct ww_core *core = owner;
     struct ww_outbox *box = outbox_to(core, sm, now_ps);
     ww_core_post(core, box, reply);
-    __builtin_prefetch(&core->sm[sm].l1, 1);
-    __builtin_prefetch(&core->sm[sm].l1.entry, 1);
+    ww_l1_prefetch_entry(&core->sm[sm], reply);
 }
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {

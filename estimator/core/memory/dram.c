@@ -62,16 +62,24 @@ static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cy
     return UINT64_MAX;
 }
 
-void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps) {
+struct ww_dram_request *ww_dram_next(struct ww_dram *d, uint32_t channel) {
+    const struct ww_dram_channel *c = &d->channel[channel];
+    return &c->entry[c->free_entry].request;
+}
+
+void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
     struct ww_dram_channel *c = &d->channel[channel];
-    assert(c->room.bursts[request->direction] < d->depth);
     uint32_t i = c->free_entry;
     struct ww_dram_entry *e = &c->entry[i];
+    const struct ww_dram_request *request = &e->request;
+    assert(c->room.bursts[request->direction] < d->depth);
     c->free_entry = e->next;
     uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
     if (!c->event.queued) ww_dram_refresh(c, cycle);
-    *e = (struct ww_dram_entry){
-        .request = *request, .arrival = cycle, .order = c->order++, .bursts_left = request->bursts};
+    e->arrival = cycle;
+    e->order = c->order++;
+    e->bursts_left = request->bursts;
+    e->row_opened = false;
     uint32_t sectors = ww_bits8(request->mask) << d->sector_shift;
     d->counter[request->direction == WW_DRAM_READ ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += sectors;
     append(c, i);

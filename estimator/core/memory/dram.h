@@ -72,9 +72,11 @@ static inline bool ww_dram_has_room(struct ww_dram_room *room, enum ww_dram_dire
 }
 /* Requests that wait at the channel. */
 uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
-/* Queues a request from time now on, which may be a little ahead of the queue's; there must be room. Counts
- * its sectors, in units of 32 bytes. */
-void ww_dram_push(struct ww_dram *d, uint32_t channel, const struct ww_dram_request *request, uint64_t now_ps);
+/* The place of the next request to the channel, which the caller writes. */
+struct ww_dram_request *ww_dram_next(struct ww_dram *d, uint32_t channel);
+/* Queues the request written there from time now on, which may be a little ahead of the queue's; there must be
+ * room. Counts its sectors, in units of 32 bytes. */
+void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps);
 /* Bursts that one L2 sector takes. */
 uint32_t ww_dram_bursts_per_sector(const struct ww_gpu_spec *gpu);
 /* Brings refreshes and cycle counters up to time ps. */

@@ -95,12 +95,11 @@ static void refresh_banks(struct ww_dram_channel *c, uint64_t cycle) {
     while (c->refresh_due <= cycle) refresh_bank(c);
 }
 
-bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle) {
+void ww_dram_refresh_due(struct ww_dram_channel *c, uint64_t cycle) {
     uint64_t trefi = c->dram->timing.trefi;
-    if (!trefi || c->refresh_due > cycle) return false;
     if (c->dram->timing.bank_refresh) {
         refresh_banks(c, cycle);
-        return true;
+        return;
     }
     refresh_all(c);
     if (c->refresh_due <= cycle) {
@@ -110,5 +109,4 @@ bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle) {
         c->refresh_due += missed * trefi;
         refresh_all(c);
     }
-    return true;
 }

@@ -176,7 +176,11 @@ uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle);
 void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle);
 /* Precharges an open bank as soon as its timing allows. */
 void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b);
-/* Performs the refreshes that are due up to `cycle`; true if there was one. It closes the rows of its banks. */
-bool ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle);
+/* Performs the refreshes that are due up to `cycle`, of which there is one. It closes the rows of its banks. */
+void ww_dram_refresh_due(struct ww_dram_channel *c, uint64_t cycle);
+/* The same if there is one. */
+static inline void ww_dram_refresh(struct ww_dram_channel *c, uint64_t cycle) {
+    if (c->dram->timing.trefi && c->refresh_due <= cycle) ww_dram_refresh_due(c, cycle);
+}
 
 #endif

@@ -276,12 +276,13 @@ static bool open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *ro
 /* The last burst of entry i is issued; its data pass the bus until data_end. */
 static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64_t data_end) {
     struct ww_dram *d = c->dram;
-    struct ww_dram_request request = c->entry[i].request;
+    const struct ww_dram_request *request =
+        &c->entry[i].request; /* its place is not taken before they return */
     unlink_entry(c, i);
-    if (request.direction == WW_DRAM_READ)
-        d->client.done(d->client.context, &request, ww_clock_time(&d->clock, data_end + d->timing.latency));
+    if (request->direction == WW_DRAM_READ)
+        d->client.done(d->client.context, request, ww_clock_time(&d->clock, data_end + d->timing.latency));
     else
-        d->client.written(d->client.context, &request);
+        d->client.written(d->client.context, request);
     if (!c->room.wanted) return;
     c->room.wanted = false;
     d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, cycle));

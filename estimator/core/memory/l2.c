@@ -19,9 +19,13 @@ static uint32_t port_cycles(uint32_t *rest, uint32_t time) {
     return time >> WW_L2_TIME_BITS;
 }
 
+/* The first edge at or after a time. */
+static uint64_t edge_at(const struct ww_l2 *l2, uint64_t ps) {
+    return ww_clock_time(l2->clock, ww_clock_cycle(l2->clock, ps));
+}
+
 static void wake(struct ww_l2_slice *s, uint64_t ps) {
-    uint64_t cycle = ww_clock_cycle(s->l2->clock, ps);
-    ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, cycle));
+    ww_queue_earlier(s->l2->queue, &s->event, edge_at(s->l2, ps));
 }
 
 /* Something other than a fill that the blocked head waited for is available. */
@@ -38,8 +42,11 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
     struct ww_l2 *l2 = s->l2;
     struct ww_l2_input *in = &s->in[side];
     assert(in->packet_count <= in->packet_mask);
-    in->packet[(in->packet_head + in->packet_count) & in->packet_mask] =
-        ww_l2_packet(request, local, granules, ready);
+    uint32_t place = (in->packet_head + in->packet_count) & in->packet_mask;
+    struct ww_l2_packet *p = &in->packet[place], *next = &in->packet[(place + 1) & in->packet_mask];
+    *p = ww_l2_packet(request, local, granules, ready);
+    p->set = ww_l2_tags_set(&s->tags, local >> l2->line_shift);
+    __builtin_prefetch((char *)(next + 1) - 1, 1);
     ++*l2->live;
     if (in->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
@@ -56,7 +63,6 @@ void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *r
     }
     if (l2->coalesce > 1 && ww_l2_coalesce(s, request, local, granules)) return;
     push(s, WW_L2_NEAR, request, local, granules, arrived + l2->latency);
-    ww_l2_tags_prefetch(&s->tags, local >> l2->line_shift);
     if (l2->coalesce > 1) ww_l2_coalesce_last(s);
 }
 
@@ -94,25 +100,26 @@ void ww_l2_written(void *context, const struct ww_dram_request *request) {
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     struct ww_l2 *l2 = context;
     uint32_t count = l2->slices_per_channel, i = l2->turn[channel];
+    uint64_t edge = edge_at(l2, ps);
     l2->turn[channel] = i + 1 < count ? i + 1 : 0;
     for (uint32_t n = 0; n < count; n++, i = i + 1 < count ? i + 1 : 0) {
         struct ww_l2_slice *s = &l2->slice[channel * count + i];
         for (uint32_t side = 0; side < l2->sides; side++) {
             const struct ww_l2_input *in = &s->in[side];
             if (in->blocked && in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE) && head_may_go(s, in))
-                wake(s, ps);
+                ww_queue_earlier(l2->queue, &s->event, edge);
         }
     }
 }
 
-void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
+bool ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
     struct ww_l2 *l2 = context;
     struct ww_l2_slice *s = &l2->slice[slice];
-    --*l2->live;
     bool waits = s->fill_waits[WW_L2_NEAR] || s->fill_waits[WW_L2_FAR];
     for (uint32_t side = 0; side < l2->sides; side++)
         waits |= s->in[side].blocked && s->in[side].waits & WW_L2_WAIT_REPLY;
     if (waits) wake(s, now_ps);
+    return waits;
 }
 
 /* Gives the waiters of a fill their sectors; false if there is no room for a reply, to be tried again. */
@@ -170,13 +177,31 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     return true;
 }
 
-/* The host loads what fills to come will use: records of misses are there since their fills were queued. */
-static inline void prefetch_fill(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
-    const struct ww_l2_fill *f = &fills->fill[(fills->head + 1) & fills->mask];
-    if (fills->count < 2) return;
-    const struct ww_l2_miss *miss = &s->miss[f->miss];
-    __builtin_prefetch(&s->tags.line[miss->line], 1);
-    if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
+/* The record of the miss that a fill of the slice is for, the i-th from now on. */
+static inline const struct ww_l2_miss *miss_of(const struct ww_l2_slice *s, const struct ww_l2_fills *fills,
+                                               uint32_t i) {
+    return &s->miss[fills->fill[(fills->head + i) & fills->mask].miss];
+}
+
+/* The host loads what the next fills will use, a step of the way to the transaction that waits at a time. */
+WW_AHEAD prefetch_fills(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
+    if (fills->count > 2) __builtin_prefetch(miss_of(s, fills, 2), 1);
+    if (fills->count > 1) {
+        const struct ww_l2_miss *miss = miss_of(s, fills, 1);
+        __builtin_prefetch(&s->tags.line[miss->line], 1);
+        if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
+    }
+    if (fills->count) {
+        uint32_t first = miss_of(s, fills, 0)->first;
+        if (first != WW_NONE) __builtin_prefetch(&s->txn[s->waiter[first].txn], 1);
+    }
+}
+
+/* The same for the request that will be looked up next: the head, or, if that waits, the one behind it. */
+WW_AHEAD prefetch_request(const struct ww_l2_slice *s, const struct ww_l2_input *in) {
+    if (in->packet_count <= in->blocked) return;
+    const struct ww_l2_packet *p = &in->packet[(in->packet_head + in->blocked) & in->packet_mask];
+    ww_l2_tags_prefetch(&s->tags, p->set, p->local >> s->l2->line_shift);
 }
 
 /* Serves the fills of one side whose time has come; true if there was one. */
@@ -186,7 +211,6 @@ static bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
     while (fills->count) {
         struct ww_l2_fill *f = &fills->fill[fills->head];
         if (f->ready > cycle || s->fill_free > cycle) break;
-        prefetch_fill(s, fills);
         s->fill_waits[side] = !serve_fill(s, side, f, cycle);
         if (s->fill_waits[side]) break;
         fills->head = (fills->head + 1) & fills->mask;
@@ -214,7 +238,7 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
     }
     if (in->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - in->blocked_since;
     bool whole = !in->begun; /* or it has waited, or waits, for sectors */
-    in->blocked = in->begun = false;
+    in->blocked = in->begun = in->found = false;
     s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[p->kind == WW_MEM_WRITE][in->hits]));
     --*l2->live;
     if (l2->coalesce > 1 && in == &s->in[WW_L2_NEAR] && ww_l2_answer_joined(s, whole, cycle)) return true;
@@ -272,6 +296,8 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     }
     taken |= serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
     next_fill(s, WW_L2_NEAR, &next);
+    if (filled) prefetch_fills(s, &s->fills[WW_L2_NEAR]);
+    if (taken) prefetch_request(s, &s->in[WW_L2_NEAR]);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);

@@ -58,6 +58,7 @@ struct ww_l2_packet { /* a request at a slice */
     uint64_t address, local;
     uint64_t ready; /* L2 cycle at which it may be looked up */
     uint32_t tag, inst;
+    uint32_t set; /* of its first line, in an input of a slice */
     uint16_t sm, bytes, atomic_ops;
     uint8_t granules;
     uint8_t kind : 2, needs_reply : 2, fine : 1, walked : 1; /* packed: queues of a slice hold thousands */
@@ -122,13 +123,14 @@ struct ww_l2_input {
     struct ww_l2_packet *packet; /* ring */
     uint32_t packet_head, packet_count, packet_mask;
     bool begun, blocked;
+    bool found;   /* part is that of the head, as of `installs` */
     uint8_t left; /* granules of the head not looked up yet */
     uint8_t hits; /* sectors of it that hit */
     uint32_t head_txn;
     uint64_t blocked_since;
     uint8_t waits; /* of a blocked head: enum ww_l2_wait; 0: for a fill */
     bool retry;    /* what the blocked head waited for has come */
-    /* Of a head that has begun, where requests have but one part: it, and the tags' installs when it was found.
+    /* Of a head that was tried, where requests have but one part: it, and the tags' installs when it was found.
      */
     struct ww_l2_part part;
     uint64_t installs;
@@ -295,7 +297,7 @@ static inline bool ww_l2_is_far(const struct ww_l2 *l2, const struct ww_mem_requ
 void ww_l2_filled(void *context, const struct ww_dram_request *request, uint64_t ps);
 void ww_l2_written(void *context, const struct ww_dram_request *request);
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps);
-void ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
+bool ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
 
 /* ---- between l2.c and l2_serve.c ---- */
 

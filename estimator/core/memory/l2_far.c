@@ -28,6 +28,7 @@ void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32
                               .ready = ready,
                               .tag = miss,
                               .inst = inst,
+                              .set = ww_l2_tags_set(&home->tags, number & ~l2->copy_bit),
                               .granules = l2->granules_of[mask],
                               .kind = WW_MEM_READ,
                               .needs_reply = WW_L2_REPLY_PEER,

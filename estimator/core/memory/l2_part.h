@@ -73,10 +73,21 @@ static inline struct ww_l2_part ww_l2_find_part(struct ww_l2_slice *s, const str
     return part;
 }
 
+/* The first part of a packet of an input. */
+static inline struct ww_l2_part ww_l2_first_part(struct ww_l2_slice *s, const struct ww_l2_packet *p,
+                                                 uint8_t granules) {
+    const struct ww_l2 *l2 = s->l2;
+    struct ww_l2_part part = {.number = p->local >> l2->line_shift, .set = p->set};
+    part.shift = (uint8_t)(p->local >> 5 & (l2->line_granules - 1));
+    part.want = l2->sectors_of[(uint8_t)(granules << part.shift)];
+    part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
+    return part;
+}
+
 /* The only part of an input's head: as it was found last, if no line of the slice has been replaced since. */
 static inline struct ww_l2_part ww_l2_only_part(struct ww_l2_slice *s, const struct ww_l2_input *in,
                                                 const struct ww_l2_packet *p) {
-    if (!in->begun || in->installs != s->tags.installs) return ww_l2_find_part(s, p, 0, in->left);
+    if (!in->found || in->installs != s->tags.installs) return ww_l2_first_part(s, p, in->left);
     struct ww_l2_part part = in->part;
     part.want = s->l2->sectors_of[(uint8_t)(in->left << part.shift)];
     return part;
@@ -92,7 +103,8 @@ static inline uint8_t ww_l2_granules_in(const struct ww_l2 *l2, uint8_t granules
 static inline void ww_l2_push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss,
                                    uint8_t direction, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
-    struct ww_dram_request request = {
+    struct ww_dram_request *request = ww_dram_next(l2->dram, s->channel);
+    *request = (struct ww_dram_request){
         .place = ww_addrmap_dram(l2->map, s->index, number << l2->line_shift),
         .slice = s->index,
         .miss = miss,
@@ -101,7 +113,7 @@ static inline void ww_l2_push_dram(struct ww_l2_slice *s, uint64_t number, uint8
         .direction = direction,
     };
     ++*l2->live;
-    ww_dram_push(l2->dram, s->channel, &request, ww_clock_time(l2->clock, cycle));
+    ww_dram_push(l2->dram, s->channel, ww_clock_time(l2->clock, cycle));
 }
 
 /* Gives the part the way `victim` of its set, writing back what it holds; a dirty one needs room for writes

@@ -34,24 +34,24 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
     uint32_t payload = 0; /* of an acknowledgement */
     if (t->kind == WW_MEM_READ) payload = 32 * bits(granules);
     if (t->kind == WW_MEM_ATOMIC && last) payload = t->bytes; /* old values, a lane's each */
-    ++*s->l2->live;
-    ww_xbar_reply(s->l2->xbar, s->index, t->sm, &reply, payload, cycle);
+    *ww_xbar_next(s->l2->xbar) = reply;
+    ww_xbar_reply(s->l2->xbar, s->index, t->sm, payload, cycle);
 }
 
 /* The answer to all of a request of an SM. */
 static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
-    const struct ww_mem_reply reply = {.address = p->address,
-                                       .sectors = p->fine ? p->granules : ww_l2_l1_sectors(s->l2, p->granules),
-                                       .tag = p->tag,
-                                       .kind = p->kind,
-                                       .level = WW_LEVEL_L2,
-                                       .last = true,
-                                       .walked = p->walked};
+    *ww_xbar_next(s->l2->xbar) =
+        (struct ww_mem_reply){.address = p->address,
+                              .sectors = p->fine ? p->granules : ww_l2_l1_sectors(s->l2, p->granules),
+                              .tag = p->tag,
+                              .kind = p->kind,
+                              .level = WW_LEVEL_L2,
+                              .last = true,
+                              .walked = p->walked};
     uint32_t payload = 0;
     if (p->kind == WW_MEM_READ) payload = 32 * bits(p->granules);
     if (p->kind == WW_MEM_ATOMIC) payload = p->bytes;
-    ++*s->l2->live;
-    ww_xbar_reply(s->l2->xbar, s->index, p->sm, &reply, payload, cycle);
+    ww_xbar_reply(s->l2->xbar, s->index, p->sm, payload, cycle);
 }
 
 void ww_l2_reply_coalesced(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
@@ -94,6 +94,14 @@ static uint8_t complete(const struct ww_l2 *l2, const struct ww_l2_txn *t) {
     return (uint8_t)out;
 }
 
+/* The txn has nothing left to reply. */
+static inline void free_txn(struct ww_l2_slice *s, uint32_t n) {
+    if (s->in[WW_L2_NEAR].head_txn == n) s->in[WW_L2_NEAR].head_txn = WW_NONE;
+    if (s->l2->sides > 1 && s->in[WW_L2_FAR].head_txn == n) s->in[WW_L2_FAR].head_txn = WW_NONE;
+    s->txn[n].next = ww_free_back(&s->free_txn, n);
+    --*s->l2->live;
+}
+
 /* Replies what txn n has complete; frees it after its last granule. */
 static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
     struct ww_l2_txn *t = &s->txn[n];
@@ -103,11 +111,7 @@ static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
     t->have &= (uint8_t)~out;
     if (t->needs_reply) send_reply(s, t, out, !t->left, cycle);
     t->level = WW_LEVEL_L2;
-    if (t->left) return;
-    if (s->in[WW_L2_NEAR].head_txn == n) s->in[WW_L2_NEAR].head_txn = WW_NONE;
-    if (s->l2->sides > 1 && s->in[WW_L2_FAR].head_txn == n) s->in[WW_L2_FAR].head_txn = WW_NONE;
-    t->next = ww_free_back(&s->free_txn, n);
-    --*s->l2->live;
+    if (!t->left) free_txn(s, n);
 }
 
 /* Sectors of an atomic are valid: performs it there. Updates that follow one another cost their time. */
@@ -120,8 +124,29 @@ static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t 
     ww_l2_tell(s->l2, t->sm, t->address, cycle);
 }
 
+/* All that an SM's read has asked for is there at once. */
+static void answer_read(struct ww_l2_slice *s, uint32_t n, uint8_t level, uint64_t cycle) {
+    struct ww_xbar *x = s->l2->xbar;
+    const struct ww_l2_txn *t = &s->txn[n];
+    struct ww_mem_reply *reply = ww_xbar_next(x);
+    reply->address = t->address;
+    reply->sectors = t->fine ? t->left : ww_l2_l1_sectors(s->l2, t->left);
+    reply->tag = t->tag;
+    reply->kind = WW_MEM_READ;
+    reply->level = level;
+    reply->last = true;
+    reply->walked = t->walked;
+    ww_xbar_reply(x, s->index, t->sm, 32 * bits(t->left), cycle);
+    free_txn(s, n);
+}
+
 void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level, uint64_t cycle) {
     struct ww_l2_txn *t = &s->txn[n];
+    bool sm = t->needs_reply == WW_L2_REPLY_SM && t->sm != WW_L2_WALKER;
+    if (t->kind == WW_MEM_READ && sm && t->left == got && !t->have && t->level <= level) {
+        answer_read(s, n, level, cycle);
+        return;
+    }
     if (t->kind == WW_MEM_ATOMIC) perform_atomic(s, t, bits(got) >> s->l2->sector_shift, cycle);
     t->have |= got;
     t->level = level > t->level ? level : t->level;
@@ -174,7 +199,7 @@ static uint8_t fetch(struct ww_l2_slice *s, struct ww_l2_input *in, const struct
     uint32_t room = s->l2->mshrs - s->mshrs_used;
     bool copy = is_copy(s, part->number);
     if (copy && room > s->l2->mshrs / 2 - s->copies) room = s->l2->mshrs / 2 - s->copies;
-    if (!need || !room || (!copy && !ww_l2_dram_room(s, in, WW_DRAM_READ))) return 0;
+    if (!room || (!copy && !ww_l2_dram_room(s, in, WW_DRAM_READ))) return 0;
     if (part->index == WW_NONE && !ww_l2_claim(s, in, part, cycle)) return 0;
     if (bits(need) > room) {
         uint8_t fewer = 0;
@@ -255,13 +280,16 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
         done = line->valid & part->want;
         if (done) hit(s, in, part, done, cycle);
         need = part->want & (uint8_t) ~(line->valid | line->pending);
-        joined = joinable(s, line, part->want & line->pending & (uint8_t)~line->valid);
+        uint8_t pending = part->want & line->pending & (uint8_t)~line->valid;
+        if (pending) joined = joinable(s, line, pending);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
     }
     if (s->free_waiter.first != WW_NONE) {
-        count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
-        ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
-        fetched = fetch(s, in, p, part, need, cycle);
+        if (joined) {
+            count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
+            ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
+        }
+        if (need) fetched = fetch(s, in, p, part, need, cycle);
         joined |= fetched;
         if (joined) join(s, in, part, joined);
         /* Page tables are not fetched ahead: each new page of a chase in order has P5's latency. */
@@ -269,6 +297,7 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
             ww_l2_prefetch_miss(s, p, part, fetched, cycle);
         done |= joined;
     }
+    if (!done) return 0;
     if (p->needs_reply != WW_L2_REPLY_PEER) count(s, WW_C_L2_SECTOR_READ, bits(done));
     if (p->kind == WW_MEM_ATOMIC && s->l2->side_slices) ww_l2_drop_copy(s, part->number, done);
     return (uint8_t)(s->l2->granules_of[done] >> part->shift << part->base);
@@ -313,6 +342,21 @@ static bool read_whole(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     return true;
 }
 
+/* Nothing can be done for a request yet whose line is not there: it waits for room at the channel. With a
+ * coalescer such a request begins all the same, as it is answered apart from those that joined it. */
+static bool cannot_begin(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_part *part) {
+    const struct ww_l2 *l2 = s->l2;
+    if (part->index != WW_NONE || l2->coalesce > 1 || l2->sides > 1) return false;
+    if (s->mshrs_used >= l2->mshrs || s->free_waiter.first == WW_NONE) return false;
+    return !ww_l2_dram_room(s, in, WW_DRAM_READ);
+}
+
+static void keep_part(const struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_part *part) {
+    in->part = *part;
+    in->installs = s->tags.installs;
+    in->found = true;
+}
+
 static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle) {
     struct ww_l2_part part;
@@ -320,11 +364,13 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     if (s->l2->parts == 1) {
         part = ww_l2_only_part(s, in, p);
         if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
-        if (!in->begun && !begin_txn(s, in, p)) return false;
+        if (!in->begun && (cannot_begin(s, in, &part) || !begin_txn(s, in, p))) {
+            keep_part(s, in, &part);
+            return false;
+        }
         if (in->left) in->left &= (uint8_t)~read_part(s, in, p, &part, cycle);
         if (in->left) {
-            in->part = part;
-            in->installs = s->tags.installs;
+            keep_part(s, in, &part);
             return false;
         }
         k = 1;

@@ -9,6 +9,7 @@
 #ifndef WW_CORE_L2_TAGS_H
 #define WW_CORE_L2_TAGS_H
 
+#include "../../base/ahead.h"
 #include "../../base/arena.h"
 #include "../../base/rng.h"
 #include "addrmap.h"
@@ -88,10 +89,10 @@ static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set,
 }
 
 /* The host loads the line of the number, or the one that it would replace: it is looked up soon. */
-static inline void ww_l2_tags_prefetch(const struct ww_l2_tags *t, uint64_t number) {
+WW_AHEAD ww_l2_tags_prefetch(const struct ww_l2_tags *t, uint32_t set, uint64_t number) {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
     uint64_t pattern = ww_l2_print_of(number) * ones;
-    uint32_t set = ww_l2_tags_set(t, number), first = set * t->stride, way = t->oldest[set];
+    uint32_t first = set * t->stride, way = t->oldest[set];
     for (uint32_t w = 0; w < t->stride; w += 8) {
         uint64_t x = t->print[(first + w) / 8] ^ pattern, m = (x - ones) & ~x & tops;
         if (m) way = w + (uint32_t)__builtin_ctzll(m) / 8;

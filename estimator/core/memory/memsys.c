@@ -20,7 +20,7 @@ struct ww_memsys {
     struct ww_fast *fast; /* NULL: full replay */
     struct ww_peer *peer; /* NULL: SMs have no network of their own */
     uint64_t *counter;
-    uint64_t live; /* packets, transactions, DRAM requests and replies in flight */
+    uint64_t live; /* packets, transactions and DRAM requests in flight, and replies but for the crossbar's */
     uint64_t line_mask;
     uint32_t l1_sector_granules;
     uint8_t granules_of[256]; /* by mask of L1 sectors */
@@ -173,7 +173,7 @@ void ww_memsys_fill(struct ww_memsys *m, const struct ww_mem_request *request) {
 }
 
 bool ww_memsys_idle(const struct ww_memsys *m) {
-    return m->live == 0;
+    return m->live == 0 && m->xbar.under_way == 0;
 }
 
 void ww_memsys_end_launch(struct ww_memsys *m, uint64_t now_ps) {

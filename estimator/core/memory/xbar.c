@@ -111,8 +111,7 @@ static uint64_t pass_trunk(const struct ww_xbar *x, uint64_t *trunk, uint32_t pa
     return at >> WW_XBAR_TIME_BITS;
 }
 
-void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
-                   uint32_t payload, uint64_t cycle) {
+void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payload, uint64_t cycle) {
     struct ww_xbar_slice *s = &x->slice[slice];
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
     uint32_t flits = ww_xbar_flits(x, payload), n = x->free_reply.first;
@@ -124,12 +123,12 @@ void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct 
     p->receive_free = arrive + flits;
     struct ww_xbar_reply *r = &x->reply[n];
     ww_free_taken(&x->free_reply, r->next);
-    *r = (struct ww_xbar_reply){.reply = *reply,
-                                .ps = ww_clock_time(x->clock, arrive + flits - 1),
-                                .next = NONE,
-                                .slice = slice,
-                                .sm = sm};
+    r->ps = ww_clock_time(x->clock, arrive + flits - 1);
+    r->next = NONE;
+    r->slice = slice;
+    r->sm = sm;
     s->replies++;
+    x->under_way++;
     x->counter[WW_C_XBAR_REPLY]++;
     x->counter[WW_C_XBAR_REPLY_FLIT] += flits;
     if (p->head == NONE) {
@@ -151,8 +150,10 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
         uint32_t n = p->head;
         struct ww_xbar_reply *r = &x->reply[n];
         p->head = r->next;
-        x->slice[r->slice].replies--;
-        x->delivered(x->delivered_context, r->slice, now_ps);
+        struct ww_xbar_slice *s = &x->slice[r->slice];
+        s->replies--;
+        x->under_way--;
+        if (s->wants) s->wants = x->delivered(x->delivered_context, r->slice, now_ps);
         x->client.reply(x->client.context, r->sm, &r->reply, now_ps);
         r->next = ww_free_back(&x->free_reply, n);
     }

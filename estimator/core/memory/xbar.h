@@ -47,6 +47,7 @@ struct ww_xbar_slice { /* port of a slice */
     uint32_t replies; /* replies under way */
     uint32_t refused; /* SMs waiting */
     uint32_t next_sm; /* round robin over them */
+    bool wants;       /* it had no room for a reply, and is called when it has */
 };
 
 struct ww_xbar_now { /* the time of the last send in cycles of a clock of this origin and period (0: none yet)
@@ -68,12 +69,14 @@ struct ww_xbar {
     uint16_t *port_of;           /* by SM */
     struct ww_free_list free_reply;
     uint32_t words, sms, sms_per_port;
+    uint32_t under_way; /* replies */
     uint32_t packet_limit, reply_limit;
     uint32_t flit, header, latency;
     uint8_t flits[512];       /* by payload bytes */
     uint32_t trunk_time[512]; /* likewise, cycles << WW_XBAR_TIME_BITS */
-    /* A reply of `slice` was delivered: it has room for one more. */
-    void (*delivered)(void *context, uint32_t slice, uint64_t now_ps);
+    /* A reply of `slice`, which had no room for one, was delivered: it has. True: it still waits, and is called
+     * again after the next one. */
+    bool (*delivered)(void *context, uint32_t slice, uint64_t now_ps);
     void *delivered_context;
 };
 
@@ -120,11 +123,17 @@ static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
 }
 /* Calls as many refused SMs as the slice has room for. They may send from within the call. */
 void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps);
-static inline bool ww_xbar_can_reply(const struct ww_xbar *x, uint32_t slice) {
-    return x->slice[slice].replies < x->reply_limit;
+/* If there is no room, x->delivered is called when there is. */
+static inline bool ww_xbar_can_reply(struct ww_xbar *x, uint32_t slice) {
+    if (x->slice[slice].replies < x->reply_limit) return true;
+    x->slice[slice].wants = true;
+    return false;
 }
-/* Sends a reply packet from a slice at L2 cycle `cycle`; ww_xbar_can_reply must hold. */
-void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
-                   uint32_t payload, uint64_t cycle);
+/* The place of the next reply, which the caller writes. */
+static inline struct ww_mem_reply *ww_xbar_next(struct ww_xbar *x) {
+    return &x->reply[x->free_reply.first].reply;
+}
+/* Sends the reply written there from a slice at L2 cycle `cycle`; ww_xbar_can_reply must hold. */
+void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payload, uint64_t cycle);
 
 #endif

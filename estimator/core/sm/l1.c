@@ -5,12 +5,7 @@
 #include "l1_request.h"
 
 void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
-    struct ww_miss_queue *l = &sm->misses;
-    uint32_t at = l->head + l->count++, capacity = l->room;
-    sm->core->inflight++;
-    sm->asked++;
-    if (at >= capacity) at -= capacity;
-    l->ring[at] = *request;
+    *ww_l1_next(sm) = *request;
 }
 
 bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
@@ -34,10 +29,9 @@ static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line
     const struct ww_cache_shape *s = c->shape;
     uint64_t first = r->key & ~(uint64_t)s->offset_mask;
     if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
-    struct ww_mem_request q =
-        ww_l1_request(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry, inst);
-    q.fine = s->fine;
-    ww_l1_queue(sm, &q);
+    struct ww_mem_request *q = ww_l1_next(sm);
+    *q = ww_l1_request(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry, inst);
+    q->fine = s->fine;
 }
 
 /* Takes the data port for so many chunks; returns the cycle at which the last of them has passed it. */
@@ -84,6 +78,7 @@ uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uin
     if (c->brought) tell_scheduler(sm, c->tags.line[line].key, line, warp);
     if (c->fetched) ww_fetch_lose(sm, c, line);
     if (ww_tags_replace(&c->tags, line, key)) sm->core->counter[c->shape->evicted]++;
+    ww_tags_prefetch_victim(&c->tags, line);
     c->tags.line[line].valid = 0;
     return line;
 }

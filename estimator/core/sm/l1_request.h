@@ -50,6 +50,15 @@ static inline struct ww_mem_request ww_l1_request(const struct ww_sm *sm, const 
                                    .inst = inst};
 }
 
+/* The place of one more request in the miss queue, which has room; the caller writes it. */
+static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
+    struct ww_miss_queue *l = &sm->misses;
+    uint32_t at = l->head + l->count++;
+    sm->core->inflight++;
+    sm->asked++;
+    return &l->ring[at >= l->room ? at - l->room : at];
+}
+
 /* Takes a line of the cache for `key`, which it does not hold, for a miss of the warp: a victim, made empty.
  * WW_NO_LINE: all are reserved. */
 uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *cache, uint64_t key, uint32_t warp);

@@ -2,6 +2,7 @@
 #include "l1_tags.h"
 
 #include "../../base/hash.h"
+#include <assert.h>
 
 #define EMPTY UINT64_MAX
 #define SMALL_SET 8 /* ways that are looked at one by one */
@@ -9,6 +10,7 @@
 bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
                   uint32_t hash, uint64_t seed) {
     size_t lines = (size_t)sets * ways, slots = 8;
+    assert(lines <= WW_TAGS_LINES_MAX);
     while (slots < 2 * lines) slots *= 2;
     *t = (struct ww_tags){.sets = sets, .ways = ways, .replace = replace, .hash = hash};
     t->power_of_two = (sets & (sets - 1)) == 0;
@@ -41,19 +43,19 @@ void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
 }
 
 static void slot_add(struct ww_tags *t, uint32_t line) {
-    uint32_t i = ww_tags_home(t, t->line[line].key);
+    uint32_t print = ww_tags_print(t->line[line].key), i = print & t->slot_mask;
     while (t->slot[i]) i = (i + 1) & t->slot_mask;
-    t->slot[i] = line + 1;
+    t->slot[i] = print << 16 | (line + 1);
 }
 
 /* Linear probing: entries behind a removed one move up, so that no chain is cut. */
 static void slot_remove(struct ww_tags *t, uint32_t line) {
-    uint32_t hole = ww_tags_home(t, t->line[line].key);
-    while (t->slot[hole] != line + 1) hole = (hole + 1) & t->slot_mask;
-    for (uint32_t i = (hole + 1) & t->slot_mask; t->slot[i]; i = (i + 1) & t->slot_mask) {
-        uint32_t want = ww_tags_home(t, t->line[t->slot[i] - 1].key);
+    uint32_t print = ww_tags_print(t->line[line].key), hole = print & t->slot_mask;
+    while (t->slot[hole] != (print << 16 | (line + 1))) hole = (hole + 1) & t->slot_mask;
+    for (uint32_t i = (hole + 1) & t->slot_mask, slot; (slot = t->slot[i]); i = (i + 1) & t->slot_mask) {
+        uint32_t want = slot >> 16;
         if (((i - want) & t->slot_mask) < ((i - hole) & t->slot_mask)) continue;
-        t->slot[hole] = t->slot[i];
+        t->slot[hole] = slot;
         hole = i;
     }
     t->slot[hole] = 0;

@@ -6,9 +6,11 @@
 #include "waits.h"
 #include "wavefront.h"
 
+#define PASS 4 /* lines that are looked up in a cycle, as a rule at most */
+
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
-static inline void expect(const struct ww_smem_banks *banks, const struct ww_access *access,
-                          const uint64_t *pool, const struct ww_dinst *d) {
+WW_AHEAD expect(const struct ww_smem_banks *banks, const struct ww_access *access, const uint64_t *pool,
+                const struct ww_dinst *d) {
     __builtin_prefetch((const void *)((uintptr_t)access + 64));
     if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
     for (uint32_t i = 0; i < 32; i += 8) __builtin_prefetch(pool + access->list + i);
@@ -258,6 +260,13 @@ static bool offer_next(struct ww_sm *sm, const struct ww_lsu_entry *e, const str
     return true;
 }
 
+/* The host loads what the look-ups of the load's next pass begin with. */
+WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
+    const struct ww_coalescer *c = &sm->lsu.coalescer;
+    uint32_t i = sm->lsu.next_request, end = i + PASS < c->count ? i + PASS : c->count;
+    for (; i < end; i++) ww_tags_prefetch(&sm->l1.tags, c->request[i].key);
+}
+
 static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                         uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
@@ -271,7 +280,10 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
         more = same_pass(l);
     }
     l->free = cycle + cycles;
-    if (l->next_request >= l->coalescer.count) finish_requests(sm, e, d, cycle);
+    if (l->next_request >= l->coalescer.count)
+        finish_requests(sm, e, d, cycle);
+    else if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1)
+        prefetch_requests(sm);
 }
 
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {

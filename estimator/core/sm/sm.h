@@ -205,24 +205,24 @@ struct ww_lsu_sub {
 };
 
 struct ww_lsu {
+    bool active, held, retry; /* in the middle of an instruction; refused; may try again */
+    bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
+    bool banked;              /* several of a load's lines in a cycle (wavefront.h), request i in pass[i] */
+    bool skips_retries;       /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
+    uint8_t waits;            /* enum ww_lsu_wait */
+    uint32_t wait_set;
+    uint32_t op, next_request;
+    uint32_t hit_lines; /* of the load that is looked up, with tag banks */
+    const struct ww_cache *wait_cache;
     struct ww_lsu_entry *ring;
     struct ww_lsu_sub *sub; /* by scheduler, or NULL */
     uint32_t head, count, capacity;
-    bool active, held, retry; /* in the middle of an instruction; refused; may try again */
-    bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
     uint64_t held_since, free;
     uint64_t busy; /* free without what the first instruction waits for */
     uint64_t start;
-    uint32_t op, next_request;
-    uint32_t hit_lines; /* of the load that is looked up, with tag banks */
-    bool banked;        /* several of its lines in a cycle (wavefront.h), request i in pass[i] */
-    uint8_t pass[WW_REQUEST_MAX];
-    bool skips_retries; /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
-    uint8_t waits;      /* enum ww_lsu_wait */
-    uint32_t wait_set;
-    const struct ww_cache *wait_cache;
-    struct ww_coalescer coalescer;
     struct ww_reexec reexec;
+    struct ww_coalescer coalescer;
+    uint8_t pass[WW_REQUEST_MAX];
     struct ww_coalescer *watch; /* scratch of lsu_watch.c; NULL: it does not watch */
     bool behind;                /* data in the L1 wait behind the held unit, from behind_since on */
     uint64_t behind_since;
@@ -238,57 +238,60 @@ struct ww_const_fills {
     uint64_t saturated_until;    /* cycle at which fewer than 7/8 are in use again; 0: fewer are */
 };
 
+/* What an answer of the memory system, a look-up and a step look at comes first, so that it lies in few lines
+ * of the host's caches, which do not hold all SMs. */
 struct ww_sm {
     struct ww_core *core;
-    uint32_t id;
     uint64_t now; /* cycle stepped last, or the one before an event from outside */
-    struct ww_wheel wheel;
+    uint32_t id;
+    uint32_t asked;            /* requests to the memory system that are not answered in full */
+    struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
+    struct ww_tma *tma;        /* NULL: no bulk copies, or no engine for them */
+    struct ww_fetcher *fetch;  /* NULL: no prefetcher */
+    uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need no translation */
+    bool saturated;            /* from saturated_at on */
+    bool became_ready;         /* a warp became ready since the last step */
+    bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
+    bool plain;                /* instructions with a lane issue in it (issue_plain.h) */
+    bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
+    bool ahead;                /* its step of cycle `now` is done but for what others see */
+    bool gathers;              /* it has a collector or a register file of its own */
+    bool gates;                /* bulk transfers or constants can keep a picked instruction from its issue */
+    struct ww_miss_queue misses;
+    struct ww_lsu lsu;
+    struct ww_cache l1;
+    uint64_t issue_at;     /* no scheduler can issue before: the earliest try_at */
+    uint64_t saturated_at; /* cycles before it are counted by mode */
     struct ww_warp *warp;
     struct ww_sched *sched;
     struct ww_cta *cta;
-    uint64_t *board;          /* all scoreboards */
-    struct ww_depend *depend; /* by warp, where control fields are obeyed, or NULL */
-    uint64_t (*port)[8];      /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
-    struct ww_lsu lsu;
-    struct ww_cache l1, tex; /* tex: if the GPU has one */
-    struct ww_miss_queue misses;
+    uint64_t *board;            /* all scoreboards */
+    struct ww_depend *depend;   /* by warp, where control fields are obeyed, or NULL */
+    uint64_t (*port)[8];        /* [WW_UNIT_COUNT][instance]: free from; of units that schedulers share */
+    struct ww_mbar *mbar;       /* NULL: the launch has no mbarriers */
+    struct ww_barrel *barrel;   /* barrel.h, or NULL */
+    struct ww_collect *collect; /* collect.h, or NULL */
+    struct ww_wheel wheel;
     struct ww_tags constant, constant15, icache;
     struct ww_const_fills const_fills;
-    struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
-    struct ww_mbar *mbar;      /* NULL: the launch has no mbarriers */
+    struct ww_cache tex; /* if the GPU has one */
     struct ww_cluster_cta
-        *cluster;             /* by CTA slot; NULL: the launch has no clusters, or they are not modelled */
-    struct ww_tma *tma;       /* NULL: no bulk copies, or no engine for them */
-    uint64_t copied;          /* ww_copy_stall: cycles before it are counted */
-    struct ww_fetcher *fetch; /* NULL: no prefetcher */
+        *cluster;    /* by CTA slot; NULL: the launch has no clusters, or they are not modelled */
+    uint64_t copied; /* ww_copy_stall: cycles before it are counted */
     struct ww_sched_sm shared;
     struct ww_shared_alloc shared_alloc;
-    struct ww_barrel *barrel;           /* barrel.h, or NULL */
-    struct ww_collect *collect;         /* collect.h, or NULL */
     struct ww_rf *rf;                   /* regs.h, by scheduler, or NULL */
-    bool gathers;                       /* it has one of these two */
     struct ww_const_operands *operands; /* const_operand.h, or NULL */
-    bool gates; /* bulk transfers or constants can keep a picked instruction from its issue */
     uint64_t *icache_ready;
     struct ww_turns fetches; /* with front.fetch_port */
     struct ww_supply supply; /* with caches of the schedulers */
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
     uint64_t active_since, active_cycles;
-    uint64_t issue_at;         /* no scheduler can issue before: the earliest try_at */
-    uint64_t saturated_at;     /* cycles before it are counted by mode */
-    bool saturated;            /* from then on */
-    bool became_ready;         /* a warp became ready since the last step */
-    bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
-    bool plain;                /* instructions with a lane issue in it (issue_plain.h) */
-    bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
-    bool ahead;                /* its step of cycle `now` is done but for what others see */
     uint64_t ahead_next;       /* what ww_issue returned in it */
-    uint32_t asked;            /* requests to the memory system that are not answered in full */
     uint32_t draining;         /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
-    uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need none */
 };
 
 /* The last time at which something came to the SMs from outside, with the core's cycle and the origin of its
@@ -535,10 +538,10 @@ static inline bool ww_l1_saturated(const struct ww_sm *sm) {
 }
 
 /* The host loads the MSHR that a reply names, and then its line and the first request that waits for it. */
-static inline void ww_l1_prefetch_entry(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+WW_AHEAD ww_l1_prefetch_entry(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
     if ((reply->tag & WW_TAG_KIND) == WW_TAG_MSHR) __builtin_prefetch(&sm->l1.entry[reply->tag], 1);
 }
-static inline void ww_l1_prefetch_line(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
+WW_AHEAD ww_l1_prefetch_line(const struct ww_sm *sm, const struct ww_mem_reply *reply) {
     if ((reply->tag & WW_TAG_KIND) != WW_TAG_MSHR) return;
     const struct ww_mshr *e = &sm->l1.entry[reply->tag];
     __builtin_prefetch(&sm->l1.tags.line[e->line], 1);

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { BUCKETS = 8192, WORDS = BUCKETS / 64, SUMMARY_WORDS = WORDS / 64 };
+enum { BUCKETS = 2048, WORDS = BUCKETS / 64, SUMMARY_WORDS = (WORDS + 63) / 64 };
 #define FAR_BUCKET UINT32_MAX
 
 struct bucket {
@@ -35,7 +35,7 @@ static bool before(const struct ww_event *a, const struct ww_event *b) {
 struct ww_queue *ww_queue_new(uint64_t bucket_ps) {
     struct ww_queue *q = calloc(1, sizeof *q);
     if (!q) return NULL;
-    while (q->shift < 24 && (uint64_t)32 << (q->shift + 1) <= bucket_ps) q->shift++;
+    while (q->shift < 24 && (uint64_t)8 << (q->shift + 1) <= bucket_ps) q->shift++;
     q->far_first = UINT64_MAX;
     return q;
 }
