@@ -1,4 +1,4 @@
-/* derive.h: what reports compute from a result's raw numbers. Nothing here fails or prints. */
+/* figures.h: what reports compute from a result's raw numbers. Nothing here fails or prints. */
 #ifndef WW_REPORTS_DERIVE_H
 #define WW_REPORTS_DERIVE_H
 

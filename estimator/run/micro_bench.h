@@ -1,4 +1,4 @@
-/* bench.h: replays microbenchmarks that are made in memory (traces/micro) and says when instructions issued.
+/* micro_bench.h: replays microbenchmarks that are made in memory (traces/micro) and says when instructions issued.
  *
  * A bench is a GPU that has just been turned on: its caches are empty. Launches follow one another on it as
  * those of a run do: what the L2 and beyond hold lasts. ww_bench_reset turns the GPU off and on again.

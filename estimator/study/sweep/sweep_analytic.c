@@ -1,4 +1,4 @@
-/* analytic.c: points of a sweep by the analytical model: profiles are made once, a point reads no trace. */
+/* sweep_analytic.c: points of a sweep by the analytical model: profiles are made once, a point reads no trace. */
 #include "../../api/gpu.h"
 #include "../../api/trace.h"
 #include "../../result/result.h"

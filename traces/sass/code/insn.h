@@ -1,5 +1,5 @@
 /* A decoded machine instruction of sm_70 and later. Plain data of fixed size, made for execution: an executor
- * reads operands and modifiers from here and never from the raw bits. decode.h fills it, print.h writes it as
+ * reads operands and modifiers from here and never from the raw bits. sass_decode.h fills it, sass_print.h writes it as
  * text.
  *
  * Operands lie in named slots, the same for every form of an opcode:
@@ -12,7 +12,7 @@
  * compare-and-swap stores is C. PS..PS3   source predicates, in the order in which the text prints them E what
  * remains: a branch target, an immediate offset, a scoreboard, ...
  *
- * opcode.def lists the slots of each opcode. A slot that an opcode has is always filled in, also where the text
+ * sass_opcode.def lists the slots of each opcode. A slot that an opcode has is always filled in, also where the text
  * omits it (a PT or a zero register), so that execution needs no cases. A slot it lacks has kind SASS_K_NONE.
  */
 #ifndef WW_SASS_INSN_H
@@ -298,7 +298,7 @@ struct ww_sass_insn {
     uint64_t raw[2]; /* low word first */
     uint32_t offset; /* from the start of the code */
     uint16_t op;     /* enum ww_sass_op */
-    uint16_t row;    /* line of opcode.def, for printing */
+    uint16_t row;    /* line of sass_opcode.def, for printing */
     uint8_t form;    /* bits 9 to 11 */
     uint8_t guard;   /* predicate register, SASS_PT when unconditional */
     bool guard_not;

@@ -1,4 +1,4 @@
-/* access.h: addresses of memory instructions, private to the executor (exec_mem.c). */
+/* access.h: addresses of memory instructions, private to the executor (sass_address.c). */
 #ifndef WW_TRACES_SASS_ACCESS_H
 #define WW_TRACES_SASS_ACCESS_H
 

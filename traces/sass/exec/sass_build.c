@@ -1,4 +1,4 @@
-/* exec_build.c: from decoded instructions to the form that is executed. */
+/* sass_build.c: from decoded instructions to the form that is executed. */
 #include "../code/sass_decode.h"
 #include "grid.h"
 #include "../../../estimator/base/hash.h"

@@ -1,4 +1,4 @@
-/* exec_group.c: the groups of lanes of a warp: how they part, wait for each other and go on as one.
+/* sass_group.c: the groups of lanes of a warp: how they part, wait for each other and go on as one.
  *
  * A convergence barrier is a mask of lanes. Each lane has its own copy of the warp's 16, so that groups that
  * are in the same code at different times do not disturb each other. Lanes at a BSYNC wait until all lanes of
