@@ -1,8 +1,8 @@
-/* Fast replay's memory system: sends, answers, life. */
+/* Fast replay's memory system: requests, replies, creation and release. */
 #include "dram_channel.h"
 #include "fast.h"
 
-/* ---- answers under way ----------------------------------------------------------------------- */
+/* ---- replies in flight ----------------------------------------------------------------------- */
 
 static inline bool before(const struct ww_fast_due *a, const struct ww_fast_due *b) {
     return a->ps < b->ps || (a->ps == b->ps && (int32_t)(a->order - b->order) < 0);

@@ -5,9 +5,9 @@
  *
  * Full replay moves each request from queue to queue by events. Here one pass over the way of a request finds
  * the time of each step: ports, buses and the rate of activates are calendars, MSHRs and the queues of DRAM are
- * pools of places (fast_calendar.h), a bank remembers the rows that it had open last. The answer is known when
- * the request is sent, and the SM gets it at that time. Everything in front of the crossbar is as in full
- * replay: warps, L1 with its MSHRs and miss queue, bulk copies, clusters.
+ * pools of places (fast_calendar.h), a bank remembers the rows that it had open last. The time of the reply is
+ * known when the request is sent. Everything in front of the crossbar is as in full replay: warps, L1 with its
+ * MSHRs and miss queue, bulk copies, clusters.
  *
  * The same as in full replay: addresses, tags, replacement, write-backs, sectors fetched, atomics, translation
  * and walks, the places of requests at a slice (a full one refuses).
@@ -116,7 +116,7 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
-    bool fetched;            /* SMs fetch their answers: there are no events for them */
+    bool fetched;            /* SMs fetch their replies: there are no events for them */
     struct ww_event drained; /* all work of DRAM is done */
     uint64_t busy_until;
     struct ww_fast_port *port;
@@ -139,17 +139,17 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
 /* As ww_memsys_send, for a request to the place; what it leads to is reserved. */
 bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
                   uint8_t granules, uint64_t now_ps);
-/* As ww_memsys_quiet: when the next answer comes. */
+/* As ww_memsys_quiet: when the next reply comes. */
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm);
 
-/* The SM's next answer, if it is there at `ps`; false: none is. Only where SMs fetch them. */
+/* The SM's next reply, if it is there at `ps`; false: none is. Only where SMs fetch replies. */
 bool ww_fast_fetch(struct ww_fast *f, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
 /* Lets the queue wait until DRAM has written everything. */
 void ww_fast_drain(struct ww_fast *f);
 
 /* ---- between the files of it ---- */
 
-/* An answer leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
+/* A reply leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
 uint64_t ww_fast_answer(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
                         uint32_t payload, uint64_t cycle);
 /* A write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if anybody asks. */

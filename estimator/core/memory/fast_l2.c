@@ -222,7 +222,7 @@ static uint64_t answer(struct ww_fast *f, uint32_t slice, const struct ww_l2_pac
     return ww_fast_answer(f, slice, p->sm, &reply, payload, cycle);
 }
 
-/* What comes at the same time comes in one answer, and so does what makes up a sector of the L1. */
+/* Granules that come at the same time share one reply, and so do those of one sector of the L1. */
 static void gather(const struct ww_l2 *l2, const struct ww_l2_packet *p, struct found *r) {
     bool whole = p->kind == WW_MEM_ATOMIC || (l2->l1_sector_granules > 1 && !p->fine);
     for (uint32_t i = 0; i < 2; i++) {
@@ -248,7 +248,7 @@ static struct ww_fast_wait *waiting(const struct ww_fast_slice *own, const struc
     return &own->wait[(p->local >> 5) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
-/* True: the read is answered with one of the same sectors that waits for the slice (l2.coalesce). */
+/* True: the read joins one of the same sectors that waits for the slice (l2.coalesce). */
 static bool join(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint64_t cycle) {
     struct ww_l2_slice *s = &f->l2->slice[slice];
     struct ww_fast_slice *own = &f->slice[slice];

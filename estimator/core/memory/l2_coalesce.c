@@ -1,4 +1,4 @@
-/* Reads of the same sectors that wait for a slice at the same time, and are answered together. */
+/* Reads of the same sectors that wait for a slice at the same time, and get their replies together. */
 #include "../../result/result.h"
 #include "l2_part.h"
 

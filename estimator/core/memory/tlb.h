@@ -103,7 +103,7 @@ static inline uint64_t ww_tlb_directory_address(uint64_t region) {
 void ww_tlb_start_walks(struct ww_tlb *t, uint64_t cycle);
 /* Goes on with walks whose data are there at `cycle`; returns the cycle at which the next one's are. */
 uint64_t ww_tlb_step_walks(struct ww_tlb *t, uint64_t cycle);
-/* A slice's answer to a read of walker `tag`. */
+/* A slice's reply to a read of walker `tag`. */
 void ww_tlb_walk_read(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
 /* The page of miss m is translated: those who wait go to their slices. */
 void ww_tlb_translated(struct ww_tlb *t, uint32_t m, bool walked, uint64_t cycle);

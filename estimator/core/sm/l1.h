@@ -65,7 +65,7 @@ struct ww_miss_queue {
     bool refused;
 };
 
-/* One memory instruction between the LSU and its last answer. */
+/* One memory instruction between the LSU and its last reply. */
 struct ww_memory_op {
     uint64_t ready, start; /* start: cycle in which the unit began with it */
     struct ww_sm *sm;

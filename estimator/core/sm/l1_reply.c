@@ -144,7 +144,7 @@ static void acknowledge(struct ww_sm *sm, uint32_t tag, uint64_t cycle) {
         ww_warp_memory_done(sm, w, cycle, cycle);
 }
 
-/* An answer tells the SM its page's translation, too. */
+/* A reply also brings the SM its page's translation. */
 static void learn_page(struct ww_sm *sm, uint64_t address) {
     uint64_t page = address >> sm->page_shift;
     if (!ww_tlb_array_find(&sm->pages, page)) ww_tlb_array_fill(&sm->pages, page);

@@ -96,11 +96,11 @@ struct ww_warp {
     uint64_t next_line;        /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
     struct ww_depend *depend; /* where control fields are obeyed */
-    uint64_t memory_at;       /* latest cycle at which a memory operation that has been answered is complete */
+    uint64_t memory_at;       /* latest completion cycle of the memory operations that have their replies */
     uint64_t shared_at;       /* cycle at which its shared accesses that have started are performed */
     uint32_t last_mask;
     uint32_t shared_queued; /* shared accesses that have not started, for barriers */
-    uint32_t memory_count;  /* operations not answered, for fences */
+    uint32_t memory_count;  /* operations without all replies, for fences */
     uint32_t async_count;
     uint32_t inflight;              /* of these, those that keep its slot: queued, or with a result to come */
     uint32_t generation;            /* of the slot, to recognise late acknowledgements */
@@ -284,7 +284,7 @@ struct ww_sm {
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
     bool ahead;                /* its step of cycle `now` is done but for what others see */
     uint64_t ahead_next;       /* what ww_issue returned in it */
-    uint32_t asked;            /* requests to the memory system that are not answered in full */
+    uint32_t asked;            /* requests to the memory system whose last reply has not come */
     uint32_t draining;         /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
@@ -297,7 +297,7 @@ struct ww_outside {
     uint64_t ps, core_cycle, origin_ps, cycle;
 };
 
-/* What the memory system says to an SM; it hears it in the next cycle. */
+/* Messages of the memory system to an SM, which receives them in its next cycle. */
 struct ww_outbox {
     struct ww_mem_reply *reply; /* grown as need be */
     uint32_t count, capacity;
@@ -382,7 +382,7 @@ struct ww_core {
     uint64_t issued, inflight, age;
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
     struct ww_outside outside;
-    uint64_t answered_ps; /* when the memory system last said something */
+    uint64_t last_reply_ps; /* time of the last message of the memory system to an SM */
     uint64_t progressed;  /* instructions at the last progress report */
     uint32_t unreported;  /* cycles since then */
     ww_progress_fn progress;
@@ -457,7 +457,7 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
 void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A result that the warp may wait for has come; served is the state of those who waited for it. */
 void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
-/* A memory operation was answered: fences and ended warps may wait for it. */
+/* A memory operation has its last reply: fences and ended warps may wait for it. */
 void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready);
 /* No instruction is left, from `cycle` on. */
 void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
@@ -508,7 +508,7 @@ static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
  * long the unit is taken. */
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
                   const struct ww_line_request *r, uint64_t cycle, uint32_t *cycles);
-/* The warp's instruction has left the unit (or, with a result to come, has been answered). */
+/* The warp's instruction has left the unit (or, if it has a result, its data have come). */
 void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 
 /* ---- reexec.c ---- */

@@ -1,4 +1,4 @@
-/* tma.c: bulk copies: from their issue to requests, answers, and what waits for them. */
+/* tma.c: bulk copies: from their issue to requests, replies, and what waits for them. */
 #include "tma.h"
 #include "../../result/result.h"
 #include "l1_tag.h"
