@@ -104,7 +104,7 @@ uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
 /* The cycle before which the SM may run ahead of the others: until then it receives no message from memory. */
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
-    if (!sm->asked) return end;
+    if (!sm->outstanding) return end;
     const uint64_t *noted = core->main->quiet;
     uint64_t ps = ww_clock_time(&core->clock, cycle),
              quiet = noted ? noted[sm->id] : ww_memsys_quiet(core->memory, (uint16_t)sm->id, ps);

@@ -150,8 +150,8 @@ void ww_fast_drain(struct ww_fast *f);
 /* ---- between the files of it ---- */
 
 /* A reply leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
-uint64_t ww_fast_answer(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
-                        uint32_t payload, uint64_t cycle);
+uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
+                         uint32_t payload, uint64_t cycle);
 /* A write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if anybody asks. */
 void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t cycle);
 

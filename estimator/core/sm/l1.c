@@ -8,7 +8,7 @@ void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
     struct ww_miss_queue *l = &sm->misses;
     uint32_t at = l->head + l->count++, capacity = l->room;
     sm->core->inflight++;
-    sm->asked++;
+    sm->outstanding++;
     if (at >= capacity) at -= capacity;
     l->ring[at] = *request;
 }

@@ -83,7 +83,7 @@ static inline void add_part(struct ww_core *core, uint32_t op, uint64_t cycle, u
 
 /* Takes those out of the MSHR's list who wait for sectors of `bits`, and for nothing else; returns the first of
  * them, in the order of their requests (the list has the last one first). */
-static inline uint32_t take_answered(struct ww_core *core, struct ww_mshr *e, uint32_t bits, uint8_t level) {
+static inline uint32_t take_complete(struct ww_core *core, struct ww_mshr *e, uint32_t bits, uint8_t level) {
     uint32_t first = WW_NONE;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
         struct ww_target *target = &core->pool.target[t];
@@ -113,7 +113,7 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     uint64_t ready = fill_ready(l, chunks, cycle);
     line->pending &= ~bits;
     line->valid |= bits;
-    uint32_t first = take_answered(core, e, bits, level_of(reply));
+    uint32_t first = take_complete(core, e, bits, level_of(reply));
     if (line->pending == 0) {
         if (l->token) ww_fetch_filled(sm, l, m);
         close_entry(sm, l, m);
@@ -154,7 +154,7 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
     if (reply->last) {
         sm->core->inflight--;
-        sm->asked--;
+        sm->outstanding--;
     }
     if (sm->page_shift && reply->kind < WW_MEM_PEER && !(kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER)))
         learn_page(sm, reply->address);

@@ -284,7 +284,7 @@ struct ww_sm {
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
     bool ahead;                /* its step of cycle `now` is done but for what others see */
     uint64_t ahead_next;       /* what ww_issue returned in it */
-    uint32_t asked;            /* requests to the memory system whose last reply has not come */
+    uint32_t outstanding;      /* requests to the memory system whose last reply has not come */
     uint32_t draining;         /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
@@ -383,8 +383,8 @@ struct ww_core {
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
     struct ww_outside outside;
     uint64_t last_reply_ps; /* time of the last message of the memory system to an SM */
-    uint64_t progressed;  /* instructions at the last progress report */
-    uint32_t unreported;  /* cycles since then */
+    uint64_t progressed;    /* instructions at the last progress report */
+    uint32_t unreported;    /* cycles since then */
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */
