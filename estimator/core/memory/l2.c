@@ -217,7 +217,7 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
     in->blocked = in->begun = false;
     s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[p->kind == WW_MEM_WRITE][in->hits]));
     --*l2->live;
-    if (l2->coalesce > 1 && in == &s->in[WW_L2_NEAR] && ww_l2_answer_joined(s, whole, cycle)) return true;
+    if (l2->coalesce > 1 && in == &s->in[WW_L2_NEAR] && ww_l2_reply_joined(s, whole, cycle)) return true;
     in->packet_head = (in->packet_head + 1) & in->packet_mask;
     in->packet_count--;
     if (p->needs_reply != WW_L2_REPLY_PEER && p->sm != WW_L2_WALKER) ww_xbar_taken(l2->xbar, s->index);

@@ -261,7 +261,7 @@ void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32
 /* When data that are asked for in `cycle` can begin to pass to the slice's or the SM's partition `side`. */
 uint64_t ww_l2_cross(struct ww_l2 *l2, uint32_t side, uint32_t granules, uint64_t cycle);
 /* The home's reply to its counterpart, whose miss record is the tag. */
-void ww_l2_answer(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle);
+void ww_l2_far_reply(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle);
 /* ---- l2_coalesce.c ---- */
 /* False: out of memory. */
 bool ww_l2_coalescer_init(struct ww_l2_slice *s, struct ww_arena *arena);
@@ -272,7 +272,7 @@ bool ww_l2_coalesce(struct ww_l2_slice *s, const struct ww_mem_request *request,
 void ww_l2_coalesce_last(struct ww_l2_slice *s);
 /* The packet at the head has been served; `whole`: from the lines, with a reply in `cycle`. Replies to those
  * that joined it. True: one could not get its reply so, and is the head now. */
-bool ww_l2_answer_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle);
+bool ww_l2_reply_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle);
 /* Makes sectors of the counterpart's copy of a line invalid. */
 void ww_l2_drop_copy(struct ww_l2_slice *home, uint64_t number, uint8_t sectors);
 /* Reads go to the slice of the SM's own partition that keeps a copy if the line's home is in the other one;

@@ -28,7 +28,7 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
         return;
     }
     if (t->needs_reply == WW_L2_REPLY_PEER) {
-        ww_l2_answer(s, t, granules, cycle);
+        ww_l2_far_reply(s, t, granules, cycle);
         return;
     }
     uint32_t payload = 0; /* of an acknowledgement */

@@ -126,7 +126,7 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     }
 }
 
-static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
+static void finish_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_target target = core->pool.target[t];
     uint64_t ready = fill_ready(&sm->l1, ww_bits8(reply->sectors), cycle);
@@ -175,7 +175,7 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
     else if (kind == WW_TAG_TARGET && (value & WW_TAG_PEER))
         ww_cluster_reply(sm, value & ~WW_TAG_PEER, cycle);
     else if (kind == WW_TAG_TARGET)
-        answer_target(sm, value, reply, cycle);
+        finish_target(sm, value, reply, cycle);
     else if (reply->last)
         acknowledge(sm, value, cycle);
     sm->lsu.retry = true;

@@ -83,9 +83,9 @@ struct ww_warp {
     const struct ww_dinst *head;  /* decoded, when it has been looked at */
     struct ww_inst_count *counts; /* of the instruction that cycles are counted for */
     uint8_t state, front_state, sched, slot, cta, group, buffered;
-    bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
-                                                            * cycle; starved: its CTA waits for shared memory */
-    bool paused;                                           /* with its CTA */
+    bool resident, pending, fenced, barred, starved,
+        done;    /* pending: a reply wakes it, not a cycle; starved: its CTA waits for shared memory */
+    bool paused; /* with its CTA */
     bool awaits, released;     /* it waits for a write before its load (waits.h); has waited for it */
     bool missed;               /* supply.c: the L0 lacked the line that next_line is of */
     uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
