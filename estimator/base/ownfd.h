@@ -1,8 +1,7 @@
-/* ownfd.h: descriptors that must survive inside of somebody else's program.
+/* ownfd.h: descriptors that must stay valid in a program that we do not control.
  *
  * A program may close descriptors that it does not know (daemons close 0 to 255) and open files of its own,
- * which then have these numbers. So a descriptor of ours gets a high number, and is looked at before each use.
- */
+ * which then have these numbers. So a descriptor of ours gets a high number, and is checked before each use. /
 #ifndef WW_BASE_OWNFD_H
 #define WW_BASE_OWNFD_H
 
@@ -11,9 +10,10 @@
 
 struct ww_ownfd {
     int fd; /* -1: none */
-    dev_t dev;
-    ino_t ino;
-};
+dev_t dev;
+ino_t ino;
+}
+;
 
 /* Gives descriptor `fd` a high number: a sixteenth below the limit of the process, or below 4096, and closes
  * the old number. `keep`: it stays open in a program that is started. `fd` itself where no such number is free.

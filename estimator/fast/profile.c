@@ -13,7 +13,7 @@
 #define LOCAL_STEPS 200000 /* instructions of a sample of one SM's CTAs */
 #define LOCAL_SMS                                                                                              \
     61 /* that share the CTAs, unless there are fewer; CTAs of one SM are not aligned in the grid */
-#define PATH_CTAS 6                 /* whose critical paths are taken, beside the longest */
+#define PATH_CTAS 6                 /* whose critical paths are taken, in addition to the longest one */
 #define PATH_STEPS 60000            /* instructions of these */
 #define GPU_SHARE 0.75              /* of the host's time: the passes over all SMs */
 #define FULL (WW_GLOBAL_LEVELS - 1) /* the level of most CTAs at a time */

@@ -1,4 +1,4 @@
-/* profile_file.h: profiles stored beside their traces.
+/* profile_file.h: profiles stored next to their traces.
  *
  *   FILE.profile:  "WWPROF" version(2)  size of the rest(8)  hash of the trace(16)  launches(8)
  *                  each launch: its struct's fields in order, little-endian (integers 8 bytes, reals as IEEE

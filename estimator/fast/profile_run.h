@@ -28,7 +28,8 @@ struct ww_profile_run {
     void (*access)(void *context, enum ww_walk_kind kind, const struct ww_walk_line *line, unsigned n,
                    double far[2]);
     void (*episode)(void *context, const double far[2]); /* a warp waits for loads */
-    /* Every instruction, NULL: nobody looks; every CTA that has ended, by its number of instructions. */
+    /* Called for each instruction (NULL: not called), and for each CTA that has ended, with its number of
+     * instructions. */
     void (*step)(void *context, const struct ww_walk *walk, const struct ww_inst *inst, uint32_t mask,
                  const struct ww_access *access, bool last);
     void (*cta)(void *context, uint64_t cta, uint64_t instructions);

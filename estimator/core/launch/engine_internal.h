@@ -33,8 +33,8 @@ struct ww_engine {
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_outbox *outbox; /* of the SMs; see sm.h */
-    struct ww_sm *sm;       /* all of them; those that no launch has made since are zero but for a few fields */
-    uint32_t threads;       /* that step them */
+    struct ww_sm *sm; /* all of them; one that the launch has not initialised is zero but for a few fields */
+    uint32_t threads; /* that step them */
     struct ww_team *team;   /* threads other than the caller's; NULL: none */
     struct ww_shard *shard; /* by group of SMs, kept between launches; NULL: there are none yet */
     struct ww_arena arena;  /* of the launch */

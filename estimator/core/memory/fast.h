@@ -12,14 +12,14 @@
  * The same as in full replay: addresses, tags, replacement, write-backs, sectors fetched, atomics, translation
  * and walks, the places of requests at a slice (a full one refuses).
  * Simplified:
- * - DRAM is not scheduled by what waits. A row stays usable until the activate of the next one of its bank: who
- *   comes before that, hits it, as FR-FCFS would have it. Writes are collected as the controller does, and a
- *   batch of them has the bus for itself; where nothing has been read since the last one, they take it as they
- *   come.
- * - What waits at a slice holds those behind it, but not what was served before in host order.
+ * - DRAM is not scheduled by what waits. A row stays usable until the activate of its bank's next row. Requests
+ *   that come before that are row hits, as under FR-FCFS. Writes are collected into batches as the controller
+ *   does, and a batch has the bus to itself. If nothing has been read since the last batch, writes take the bus
+ *   at once.
+ * - A request that waits at a slice delays those behind it, but not those that the host has simulated before.
  * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under way are left
  * out.
- * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking. */
+ * - Windows of a calendar are 8 cycles: reservations of one window are in the order in which they were made. */
 #ifndef WW_CORE_FAST_H
 #define WW_CORE_FAST_H
 
@@ -35,7 +35,7 @@
 
 struct ww_fast_reply {
     struct ww_mem_reply reply;
-    uint64_t line; /* of a write that has been performed; then there is no reply */
+    uint64_t line; /* the line of a write that has been performed; then there is no reply */
     uint32_t next;
     uint16_t sm;
     bool performed;
@@ -147,19 +147,20 @@ bool ww_fast_fetch(struct ww_fast *f, uint16_t sm, uint64_t ps, struct ww_mem_re
 /* Lets the queue wait until DRAM has written everything. */
 void ww_fast_drain(struct ww_fast *f);
 
-/* ---- between the files of it ---- */
+/* ---- between the files of fast replay ---- */
 
 /* A reply leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
 uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
                          uint32_t payload, uint64_t cycle);
-/* A write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if anybody asks. */
+/* Reports that a write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if a caller has
+ * asked for that. */
 void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t cycle);
 
 /* A request is at the slice's tags at L2 cycle `cycle` (l2.latency behind its arrival), from the crossbar or,
  * `far`, from the other partition. Returns when the slice has served it. */
 uint64_t ww_fast_serve(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, bool far,
                        uint64_t cycle);
-/* What the prefetcher looks at: places that are taken of the channel's reads and of the slice's MSHRs. */
+/* What the prefetcher looks at: places taken in the channel's queue of reads, and MSHRs in use at the slice. */
 extern const struct ww_l2_prefetch_ops ww_fast_prefetch;
 /* A page walk's read; returns the cycle at which the data are there. *from_dram: some of them came from there.
  */

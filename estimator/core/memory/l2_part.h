@@ -1,4 +1,4 @@
-/* l2_part.h: lines of an L2 slice and what DRAM is asked for them. Between l2_serve.c, l2_write.c and
+/* l2_part.h: lines of an L2 slice, and reads of DRAM for them. Between l2_serve.c, l2_write.c and
  * l2_prefetch.c. */
 #ifndef WW_CORE_L2_PART_H
 #define WW_CORE_L2_PART_H

@@ -1,4 +1,4 @@
-/* Address translation beside the L2. */
+/* Address translation in front of the L2. */
 #include "../../result/result.h"
 #include "tlb.h"
 

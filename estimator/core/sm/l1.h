@@ -1,4 +1,4 @@
-/* l1.h: the data caches of an SM: the L1 and, where the GPU has one, a texture cache beside it.
+/* l1.h: the data caches of an SM: the L1 and, where the GPU has one, a separate texture cache.
  *
  *   LSU --line request--> ww_cache (tags, MSHRs, data port) --miss--> miss queue --> memory system
  *                          l1 | tex                                  (one per SM)

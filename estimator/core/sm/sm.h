@@ -71,7 +71,7 @@ struct ww_collect;
 struct ww_rf;
 struct ww_const_operands;
 
-/* What every issue needs stands first. */
+/* The fields that every issue uses come first. */
 struct ww_warp {
     _Alignas(WW_HOST_LINE) const struct ww_step *step; /* head */
     const struct ww_access *access;                    /* of the next access */
