@@ -2,7 +2,7 @@
  *
  * Only the name is read, with its template arguments, not the parameters: what follows the name does not
  * matter. The work and the text are bounded whatever the name is. A name that is not mangled, or that has an
- * unknown construct, is not changed. /
+ * unknown construct, is not changed. */
 #ifndef WW_BASE_DEMANGLE_H
 #define WW_BASE_DEMANGLE_H
 

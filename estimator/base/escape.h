@@ -5,7 +5,7 @@
  * without width are invisible. In a gnuplot script a quote or a line break ends the text, and what follows is a
  * command. A spreadsheet may take a cell for a formula. All text that is not a constant of the program passes
  * one of these functions when it is written. JSON needs none: its writer (jsonw.h) escapes these characters,
- * and what is read back is the same text. /
+ * and what is read back is the same text. */
 #ifndef WW_BASE_ESCAPE_H
 #define WW_BASE_ESCAPE_H
 

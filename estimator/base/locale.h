@@ -4,7 +4,7 @@
  * English: what is stored or printed does not depend on where the program runs. Only the calling thread's
  * locale changes, for the length of the block. Every call of the public interface that reads or writes numbers
  * opens with WW_PLAIN_LOCALE, and so does every thread that the library starts: a new thread begins with the
- * program's locale. /
+ * program's locale. */
 #ifndef WW_BASE_LOCALE_H
 #define WW_BASE_LOCALE_H
 

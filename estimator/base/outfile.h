@@ -8,7 +8,7 @@
  * one.
  *
  * The check reads a file's first bytes through a descriptor that it closes. Closing drops the locks of a
- * database that this process has open, so check first and open databases afterwards. /
+ * database that this process has open, so check first and open databases afterwards. */
 #ifndef WW_BASE_OUTFILE_H
 #define WW_BASE_OUTFILE_H
 

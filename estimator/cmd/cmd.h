@@ -125,7 +125,7 @@ enum ww_code ww_cmd_tell_written(const struct cmd_line *line, struct ww_error *e
 bool ww_cmd_interrupted(void);
 
 /* From here on stdout replaces control characters, characters that change the direction of writing, and those
- * without width (screen.c). /
+ * without width (screen.c). */
 void ww_cmd_screen_begin(void);
 /* What follows is CSV, which others read: exact, unless stdout is a terminal. */
 void ww_cmd_screen_data(void);

@@ -334,7 +334,7 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
                                                .window = (uint64_t)gpu->l2_prefetch_kb << 10,
                                                .ahead = gpu->l2_prefetch_ahead,
                                                .queue = gpu->l2_prefetch_queue,
-                                               .trust = WW_L2_TRUST_MAX};
+                                               .credit = WW_L2_CREDIT_MAX};
     for (uint32_t n = 0; n <= 8; n++) {
         uint32_t bytes = n * gpu->l2_sector, one = 1u << WW_L2_TIME_BITS;
         uint32_t time = (bytes * one + gpu->l2_bytes_per_cycle - 1) / gpu->l2_bytes_per_cycle;

@@ -174,7 +174,7 @@ struct ww_l2_slice {
 };
 
 #define WW_L2_SEQUENCES 8
-#define WW_L2_TRUST_MAX 512u /* sectors prefetched in vain after which sequences must prove themselves */
+#define WW_L2_CREDIT_MAX 512u /* sectors prefetched in vain after which sequences must prove themselves */
 
 struct ww_l2_sequence {  /* bytes that are prefetched one after another; see l2_prefetch.h */
     uint64_t start, end; /* of what may be fetched; equal: none */
@@ -199,7 +199,7 @@ struct ww_l2_prefetch {
     struct ww_l2_sequence sequence[WW_L2_SEQUENCES];
     uint64_t window, ahead; /* bytes; window 0: no prefetch */
     uint32_t queue;         /* reads that may wait at a channel that takes a prefetch */
-    uint32_t turn, trust;   /* next sequence to be given up; sectors that may still go unused */
+    uint32_t turn, credit;  /* next sequence to be given up; sectors that may still go unused */
 };
 
 struct ww_l2 {

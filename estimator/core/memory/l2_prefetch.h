@@ -12,11 +12,10 @@
  * - a prefetch is issued only while its DRAM channel has at most l2.prefetch_queue reads waiting, half of the
  *   slice's MSHRs are free and replacing a line needs no write-back: a prefetch that cannot issue now is
  *   retried at the next use or miss, or left to a demand miss;
- * - a counter falls by one for each sector fetched and rises by two for each one used; at its lower bound a
+ * - credit falls by one for each sector fetched and rises by two for each one used; without credit a
  *   sequence must have advanced 512 bytes by misses before it is prefetched (feedback as by S. Srinath et al.,
  *   Feedback Directed Prefetching, HPCA 2007). Fetched behind the end of an array: at most its length and 256
- *   bytes, and at most l2.prefetch_ahead,
- * in whole lines.
+ *   bytes, and at most l2.prefetch_ahead, in whole lines.
  *
  * Sequences are of addresses as the L2 sees them, over all slices. Prefetched sectors count in l2_prefetch; a
  * request that finds one counts as hit or merged. */

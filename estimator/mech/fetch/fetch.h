@@ -88,7 +88,7 @@ struct ww_fetch_ops {
                  struct ww_fetch_requests *requests);
     /* A line of an ask waits to be looked up; has been sent to memory; is done with: its data have come, or it
      * was found in the cache or on its way. There is no call for what the full queue drops. NULL: nothing is
-     * done. /
+     * done. */
     void (*queued)(void *state, uint32_t token);
     void (*sent)(void *state, uint32_t token);
     void (*done)(void *state, uint32_t token);

@@ -5,7 +5,7 @@
  * each SM reads the same array again and again), gpu-l2-cache (many CTAs read parts of an array that all
  * together read many times) and gpu-stream (each thread of a large grid takes one double, with one or two CTAs
  * an SM). A point needs nothing of what was measured before on the meter, but for the L2's contents, which each
- * benchmark replaces by its own first. /
+ * benchmark replaces by its own first. */
 #ifndef WW_DISSECT_CURVES_H
 #define WW_DISSECT_CURVES_H
 
