@@ -1,4 +1,4 @@
-/* CTA dispatch: which CTA goes to which SM, and what its end sets free. */
+/* CTA dispatch: which CTA goes to which SM, and what its end releases. */
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "../sm/barrel.h"
@@ -44,7 +44,7 @@ static uint32_t free_slot(const struct ww_sm *sm) {
     return i;
 }
 
-/* What the log knows a CTA by: of concurrent launches with the launch's number. */
+/* The log's key of a CTA: of concurrent launches with the launch's number. */
 static uint64_t logged(const struct ww_core *core, uint64_t cta) {
     return core->concurrent ? cta | (uint64_t)core->concurrent->loading << WW_LOG_SHIFT : cta;
 }

@@ -45,7 +45,7 @@ static enum ww_code choose_fetch(const struct ww_mech_choice *choice, struct ww_
     return e->fetch_state ? WW_OK : ww_fail_nomem(error, "prefetchers");
 }
 
-/* What a governor that pauses CTAs cannot go with. */
+/* Features that exclude a governor that pauses CTAs. */
 static enum ww_code check_governor(const struct ww_engine *e, struct ww_error *error) {
     if (!e->governor || !e->governor->plan.epoch) return WW_OK;
     const char *name = e->governor->ops->info.name;
@@ -221,7 +221,7 @@ static void set_saturation(struct ww_core *c, const void *settings) {
     set_high(c->queue_high, c->gpu->l1_miss_queue, eighths);
 }
 
-/* Figures that the loop would otherwise compute again and again. */
+/* Figures that are computed once for the loop. */
 static void derive(struct ww_core *c, const struct ww_launch *launch) {
     const struct ww_gpu_spec *g = c->gpu;
     ww_cache_shapes(c);

@@ -1,4 +1,4 @@
-/* The error of a launch that cannot go on: who waits for what. */
+/* The error of a launch that cannot continue: which warp waits for what. */
 #include "../../result/result.h"
 #include "../../result/names.h"
 #include "engine_internal.h"

@@ -36,7 +36,7 @@ static bool alive(const struct ww_core *core) {
 /* The governor's next cycle, unless nothing else will ever happen: then the launch is stuck, which must show.
  */
 static __attribute__((noinline)) uint64_t governor_cycle(const struct ww_core *core, uint64_t next) {
-    bool adjusts = core->governor->adjust; /* CTAs may go on; a sample alone keeps nothing alive */
+    bool adjusts = core->governor->adjust; /* CTAs may be unpaused; a sample alone does not keep the launch running */
     return next != WW_NEVER || adjusts || alive(core) ? core->governor_at : WW_NEVER;
 }
 
@@ -52,7 +52,7 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     return core->governor_at < next ? governor_cycle(core, next) : next;
 }
 
-/* The held unit may find what it waits for; otherwise a step for it alone would be in vain. */
+/* True if the held unit may now get what it waits for; otherwise a step for it alone has no effect. */
 static inline bool lsu_goes_on(struct ww_lsu *l) {
     if (!l->held || !l->retry) return false;
     return l->retry = l->waits == WW_LSU_ANY;

@@ -2,8 +2,8 @@
 #include "fast.h"
 #include "l2_prefetch.h"
 
-/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never so far ahead, so
- * that what lies farther is of the past. */
+/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never that far in the
+ * future, so a larger difference means a time in the past. */
 #define FILL_AHEAD (1u << 20)
 
 /* Cycles from `cycle` until the line's last fill; 0: it has passed. */
@@ -12,7 +12,7 @@ static inline uint64_t fill_ahead(const struct ww_l2_line *line, uint64_t cycle)
     return ahead < FILL_AHEAD ? ahead : 0;
 }
 
-/* What a request found, by part of it: granules, and the cycle at which they are at hand. */
+/* What a request found, by part of it: granules, and the cycle at which the slice has them. */
 struct found {
     uint64_t at[3];
     uint8_t granules[3], level[3];

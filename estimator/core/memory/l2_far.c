@@ -1,4 +1,4 @@
-/* What the slices of two partitions ask of each other; see l2.h. */
+/* Requests between the slices of two partitions; see l2.h. */
 #include "l2.h"
 #include <assert.h>
 

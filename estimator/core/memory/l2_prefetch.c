@@ -83,7 +83,7 @@ static void extend(struct ww_l2 *l2, struct ww_l2_sequence *q, uint64_t address,
     uint64_t line = (uint64_t)32 * l2->line_granules, ahead = address - q->start + FIRST_AHEAD;
     uint64_t to = address + 32 + (ahead < l2->prefetch.ahead ? ahead : l2->prefetch.ahead);
     if (to > q->end) to = q->end;
-    if (q->next <= address) q->next = address + 32; /* demand has overtaken it */
+    if (q->next <= address) q->next = address + 32; /* demand misses are ahead of it */
     while (q->next < to) {
         if (!fetch_line(l2, q->next, cycle)) return;
         q->next = (q->next & ~(line - 1)) + line;

@@ -10,7 +10,7 @@ void ww_fetch_shape(struct ww_core *core) {
     core->fetch_shape.tag = WW_TAG_TEX | WW_TAG_FETCH;
 }
 
-/* ---- what becomes of prefetched lines ---- */
+/* ---- outcomes of prefetched lines ---- */
 
 static uint32_t place_of(uint64_t key) {
     return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 52);
@@ -31,7 +31,7 @@ void ww_fetch_lose(struct ww_sm *sm, struct ww_cache *c, uint32_t line) {
     f->gone[at].count += count;
 }
 
-/* A load asks for a line that is not there: was it, and was it replaced too soon? */
+/* A load misses a line: counts whether the line had been prefetched and was replaced too early. */
 static void look_back(struct ww_sm *sm, uint64_t key) {
     struct ww_fetcher *f = sm->fetch;
     uint32_t at = place_of(key);

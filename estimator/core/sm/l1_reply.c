@@ -81,8 +81,8 @@ static inline void add_part(struct ww_core *core, uint32_t op, uint64_t cycle, u
     if (ready > o->ready) o->ready = ready;
 }
 
-/* Takes those out of the MSHR's list who wait for sectors of `bits`, and for nothing else; returns the first of
- * them, in the order of their requests (the list has the last one first). */
+/* Takes the targets out of the MSHR's list that wait for sectors of `bits`, and for nothing else; returns the
+ * first of them, in the order of their requests (the list has the last one first). */
 static inline uint32_t take_complete(struct ww_core *core, struct ww_mshr *e, uint32_t bits, uint8_t level) {
     uint32_t first = WW_NONE;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {

@@ -151,7 +151,7 @@ bool ww_tma_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
         return false;
     }
     if (!w->step->mask && !own->left) {
-        own->last = 0; /* it has nothing to do, and is done */
+        own->last = 0; /* it copies nothing, and is complete at once */
         if (d->bulk == WW_BULK_PEER) sm->core->counter[WW_C_SHARED_PASSES]++;
         return false;
     }

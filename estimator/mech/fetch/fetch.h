@@ -86,8 +86,8 @@ struct ww_fetch_ops {
     /* A load has looked its lines up; what it leads to is appended to the requests, of which there are none. */
     void (*load)(void *state, const void *settings, const struct ww_fetch_load *load,
                  struct ww_fetch_requests *requests);
-    /* A line of an ask waits to be looked up; has been sent to memory; is done with: its data have come, or it
-     * was found in the cache or on its way. There is no call for what the full queue drops. NULL: nothing is
+    /* A requested line waits to be looked up; has been sent to memory; is complete: its data have come, or it
+     * was found in the cache or in flight. There is no call for what the full queue drops. NULL: nothing is
      * done. */
     void (*queued)(void *state, uint32_t token);
     void (*sent)(void *state, uint32_t token);
