@@ -120,7 +120,7 @@ static enum ww_code check_valid(const struct ww_sweep_options *o, const struct w
     return ww_fail(error, WW_INPUT, o->space, "no point of the space is valid: %s", s->cause[0].reason);
 }
 
-/* Such points are stored and valid, but in no front: this is printed also with --quiet-like output. */
+/* Such points are stored and valid, but in no front: the warning is printed also with --quiet and --json. */
 static void warn_no_value(const struct ww_sweep_summary *s) {
     uint64_t valid = s->stored - s->invalid - s->infeasible;
     if (!s->no_value) return;

@@ -228,7 +228,7 @@ static enum ww_code pass_over_levels(struct maker *m, struct ww_error *error) {
     if (p->load_lines[0] + p->load_lines[1] + p->bypass_lines + p->atomic_lines == 0) return WW_OK;
     for (unsigned level = 0; level < WW_LOCAL_LEVELS; level++) {
         uint64_t at_a_time = 1u << level, stride = ctas / at_a_time;
-        if (level > 0 && at_a_time > ctas) { /* as many as there are were looked at */
+        if (level > 0 && at_a_time > ctas) { /* all CTAs have been sampled */
             m->to->local_reuse[level] = m->to->local_reuse[level - 1];
             continue;
         }

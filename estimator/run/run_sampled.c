@@ -104,7 +104,7 @@ static enum ww_code replay_all(struct run *r, const struct ww_sampler *s, const 
     out->sampling.drawn = out->sampling.units;
     out->sampling.replayed_launches = out->sampling.launches;
     out->sampling.replayed_ctas = out->sampling.ctas;
-    out->sampling.replayed_instructions += out->warp_instructions; /* beside what the sample had taken */
+    out->sampling.replayed_instructions += out->warp_instructions; /* in addition to the sample's */
     return WW_OK;
 }
 

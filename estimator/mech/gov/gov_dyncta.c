@@ -8,10 +8,10 @@
  *   C_mem <= t_mem_l   one CTA more: memory is not contended
  *   C_mem >= t_mem_h   one CTA less
  *
- * The window of 2,048 cycles and the thresholds 16, 128 and 384 are the paper's as remembered; they were not
- * read again. That warps which wait for their data count in C_mem and not in C_idle follows from Sethia's
- * dissertation (sections 3.5.2 and 3.6): idle and waiting stalls are told apart, and where more warps come to
- * wait for memory (spmv, figure 3.11b) DynCTA does not give CTAs back. */
+ * The window of 2,048 cycles and the thresholds 16, 128 and 384 were taken from memory of the paper, and not
+ * checked against it. That warps which wait for their data count in C_mem and not in C_idle follows from
+ * Sethia's dissertation (sections 3.5.2 and 3.6): idle and waiting stalls are told apart, and where more warps
+ * come to wait for memory (spmv, figure 3.11b) DynCTA does not give CTAs back. */
 #include "governor.h"
 
 struct settings {

@@ -1,9 +1,9 @@
 /* Equalizer (A. Sethia, S. Mahlke, MICRO 2014; A. Sethia's dissertation, chapter III).
  *
  * Each SM samples the states of its warps and decides at the end of an epoch, by algorithm 1, whether it wants
- * a CTA more or less and which resource its kernel leans on. The number of CTAs changes when three epochs in a
- * row want the same change. The frequency manager counts what the SMs ask for: a domain goes one step up or
- * down if more than half of them want that.
+ * a CTA more or less and which resource limits its kernel. The number of CTAs changes when three epochs in a
+ * row want the same change. The frequency manager counts the SMs' requests: a domain goes one step up or down
+ * if more than half of the SMs request it.
  *
  *               performance          energy
  *   CompAction  SMs up               memory down
