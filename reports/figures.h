@@ -83,9 +83,9 @@ int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]);
 /* Warp-cycles in all states but issued and done. */
 uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]);
 
-/* True if an instruction or a line, of whose warp instructions so many asked for sectors, makes up a good part
- * of all the run's sectors that bring bytes nobody asked for; out: "32.0 sectors a request where 4.0 would do
- * ...". */
+/* True if an instruction or a line, of whose warp instructions so many asked for sectors, makes up a large part
+ * of the run's sectors with bytes that no lane requested; out: "32.0 sectors a request where 4.0 would do ...".
+ */
 enum { WW_SECTORS_TEXT = 160 };
 bool ww_wastes_sectors(const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests, uint64_t all,
                        char out[WW_SECTORS_TEXT]);

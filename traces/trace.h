@@ -262,7 +262,8 @@ enum ww_code ww_trace_get_content(const struct ww_trace *trace, size_t launch, s
 /* ---- writer ---- */
 
 struct ww_trace_writer;
-/* Starts a file (written beside it as PATH.tmp-*, renamed by finish). level: zstd, 0 for the default. */
+/* Starts a file (written as PATH.tmp-* in the same folder, renamed by finish). level: zstd, 0 for the default.
+ */
 enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *meta, int level,
                                  struct ww_trace_writer **writer, struct ww_error *error);
 /* Starts a launch; the description is copied. */
@@ -276,7 +277,7 @@ enum ww_code ww_trace_writer_cta(struct ww_trace_writer *w, const struct ww_cta_
 enum ww_code ww_trace_writer_end_launch(struct ww_trace_writer *w, struct ww_error *error);
 /* Writes index and trailer, renames into place; *bytes (may be NULL) is the file's size. Frees w. */
 enum ww_code ww_trace_writer_finish(struct ww_trace_writer *w, uint64_t *bytes, struct ww_error *error);
-/* True if the process closed the file's descriptor behind the writer's back. */
+/* True if the process has closed the file's descriptor. */
 bool ww_trace_writer_lost(const struct ww_trace_writer *w);
 /* Gives up: removes the temporary file. Frees w (NULL is fine). */
 void ww_trace_writer_abort(struct ww_trace_writer *w);

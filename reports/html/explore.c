@@ -1,4 +1,4 @@
-/* Parts of a run's page to explore: rows of tables as pictures, instructions beside source lines. */
+/* Parts of a run's page to explore: rows of tables as pictures, instructions next to source lines. */
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/names.h"
 #include "page.h"

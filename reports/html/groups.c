@@ -134,7 +134,7 @@ unsigned ww_group_of_component(enum ww_component c) {
     }
 }
 
-/* What a group of slots says of the run. */
+/* The sentence for a group of slots. */
 static const char *const bound_by[WW_SLOT_GROUPS] = {
     "instruction issue",
     "the latency of arithmetic: warps wait for results, too few are resident to hide it",

@@ -49,7 +49,7 @@ static void sampling(struct ww_page *p, const struct ww_result *r) {
     figure(p, "estimator", text);
 }
 
-/* The board's power, beside which the run's stands. */
+/* The board's power, for comparison with the run's. */
 static void board_figure(struct ww_page *p, const struct ww_result *r, double board) {
     char text[80], a[32], b[32];
     double watts = ww_watts(r->energy_j, r->energy_known, r->time_ps);

@@ -14,7 +14,7 @@
 
 struct ww_as_output {
     char *path;
-    struct ww_temp temp; /* beside path, until the file is whole */
+    struct ww_temp temp; /* in the path's folder, until the file is complete */
     int fd;              /* temp's */
     bool xz;
     lzma_stream stream;

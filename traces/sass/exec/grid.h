@@ -26,7 +26,7 @@
     (64u << 10)                     /* bytes of stack beyond what the kernel says, where functions are called  \
                                      */
 #define SX_LOCAL_LIMIT (512u << 10) /* bytes of local memory of a thread */
-#define SX_SMS 80u                  /* multiprocessors that kernels are told of */
+#define SX_SMS 80u                  /* multiprocessors that kernels see */
 #define SX_CODE_LIMIT (1u << 20)    /* instructions */
 
 /* Places in constant bank 0 that the driver fills, and others that differ by architecture (sass_arch.c). */
@@ -39,7 +39,7 @@ struct sx_arch {
     uint16_t stack;                       /* initial stack pointer */
     uint16_t descriptor;                  /* of memory accesses, 64 bits; 0: none */
     uint16_t params;
-    uint16_t cluster, param_address; /* what is told of clusters; the parameters' generic address; 0: none */
+    uint16_t cluster, param_address; /* cluster sizes and counts; the parameters' generic address; 0: none */
     uint32_t shared_base;            /* bytes of shared memory that the system reserves in front */
 };
 /* The layout of an architecture; NULL if it is not known. */
@@ -171,7 +171,8 @@ void ww_sx_warp_free(struct sx_warp *w);
 void ww_sx_part(struct sx_warp *w, uint32_t g, uint32_t mask, uint32_t pc);
 /* Lanes of `lanes` that wait in `state` at the barrier of that number go on behind their instruction. */
 void ww_sx_let_go(struct sx_warp *w, uint8_t state, uint32_t number, uint32_t lanes);
-/* Lanes are no longer waited for at a convergence barrier by those whose copies are theirs. */
+/* Removes lanes from the copies of a convergence barrier that equal theirs, so that the other lanes do not wait
+ * for them. */
 void ww_sx_leave_barrier(struct sx_warp *w, uint32_t barrier, uint32_t lanes);
 /* Ends lanes of group g; the group goes if it has none left. */
 void ww_sx_exit(struct sx_warp *w, uint32_t g, uint32_t mask);

@@ -9,10 +9,10 @@
  * equal]
  *
  * A value of 64 or 128 bits is 2 or 4 consecutive rows, the lower word first. RZ reads SX_WIDE rows of zero and
- * writes SX_WIDE rows that nobody reads (sink). A uniform register is a row whose lanes are all equal, so that
- * vector instructions read it as any other row; uniform instructions are executed for all 32 lanes. A predicate
- * is one word, a bit per lane; a uniform predicate is 0 or UINT32_MAX; PT reads as ones and is written into the
- * sink.
+ * writes SX_WIDE rows that are never read (sink). A uniform register is a row whose lanes are all equal, so
+ * that vector instructions read it as any other row; uniform instructions are executed for all 32 lanes. A
+ * predicate is one word, a bit per lane; a uniform predicate is 0 or UINT32_MAX; PT reads as ones and is
+ * written into the sink.
  *
  * A warp is a set of groups of lanes that are at the same instruction. Nothing here is shared between devices.
  */
