@@ -22,7 +22,7 @@ enum ww_lanes {
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
     double board_w;                               /* what the board is built for, watts; 0 or less: not known */
-    bool counts_launch;                           /* its runs count what a launch takes beside its CTAs */
+    bool counts_launch;                           /* its runs count the overhead of launches */
     double issue_width, issue_interval;           /* of a scheduler: instructions each so many cycles */
     double l1_bytes, l2_slices, l2_bytes, l2_mhz; /* bytes a cycle of an SM's L1 and of a slice */
     double dram_channels, dram_bytes, dram_mhz;   /* bytes a cycle of a channel */

@@ -250,7 +250,7 @@ bool ww_trace_has_cta(const struct ww_trace *trace, size_t launch, uint64_t cta)
 /* The first CTA at or after `cta` that the file holds, UINT64_MAX if there is none. */
 uint64_t ww_trace_next_cta(const struct ww_trace *trace, size_t launch, uint64_t cta);
 
-/* What the index says of a launch's streams; lives as long as the trace. */
+/* Figures of a launch's streams from the index; lives as long as the trace. */
 struct ww_trace_content {
     const uint64_t *inst_warps; /* executions of each static instruction by warps */
     uint64_t ctas;              /* that the file holds */

@@ -28,7 +28,7 @@ struct cmd_line;
 struct cmd {
     const char *arguments; /* as in the usage line: "NAME", "[SQL] [VALUE...]" */
     unsigned min_arguments, max_arguments;
-    const char *about;    /* a paragraph, lines of at most 76 columns; "" if the one-line help says it all */
+    const char *about;    /* a paragraph, lines of at most 76 columns; "" if the one-line help is enough */
     const char *examples; /* command lines, one a line */
     const struct cmd_option *options; /* NULL: only --help */
     enum ww_code (*run)(const struct cmd_line *line, struct ww_error *error);

@@ -220,8 +220,8 @@ static void forward(const struct trace_job *j) {
     if (s.ssi_code == SI_USER || s.ssi_code == SI_QUEUE) kill(j->child, (int)s.ssi_signo);
 }
 
-/* Until all processes have ended that the program's own has started: then nobody holds the pipe open. A signal
- * ends the waiting, not the processes. */
+/* Until all processes have ended that the program's own has started: then no process holds the pipe open. A
+ * signal ends the waiting, not the processes. */
 static void wait_for_children(struct trace_job *j, struct pollfd f[2]) {
     struct signalfd_siginfo s;
     while (f[0].fd >= 0) {

@@ -39,8 +39,8 @@ static double l1_lines(const struct ww_gpu_spec *gpu, uint32_t resident, uint32_
     return bytes > 128 ? bytes / 128 : 1;
 }
 
-/* Misses of a cache behind all SMs, between the two levels of concurrency around the one at hand; `level`
- * counts from the first. */
+/* Misses of a cache behind all SMs, between the two levels of concurrency around the given one; `level` counts
+ * from the first. */
 static double far_misses(const struct ww_miss_curve first[WW_GLOBAL_LEVELS], double level, double lines,
                          double ways, double spread) {
     if (level <= 0) return misses(&first[0], lines, ways, spread);

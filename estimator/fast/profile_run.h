@@ -33,8 +33,9 @@ struct ww_profile_run {
     void (*step)(void *context, const struct ww_walk *walk, const struct ww_inst *inst, uint32_t mask,
                  const struct ww_access *access, bool last);
     void (*cta)(void *context, uint64_t cta, uint64_t instructions);
-    bool (*go_on)(void *context, uint64_t steps); /* now and then; NULL: always; false: stop with WW_FAIL */
-    uint64_t done, done_ctas;                     /* instructions and CTAs that ran */
+    bool (*go_on)(void *context,
+                  uint64_t steps); /* called periodically; NULL: never stop; false: stop with WW_FAIL */
+    uint64_t done, done_ctas;      /* instructions and CTAs that ran */
 };
 /* Errors: those of ww_trace_load_cta, WW_NOMEM, WW_FAIL. */
 enum ww_code ww_profile_run(struct ww_profile_run *run, struct ww_error *error);

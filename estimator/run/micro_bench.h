@@ -1,4 +1,4 @@
-/* micro_bench.h: replays microbenchmarks that are made in memory (traces/micro) and says when instructions
+/* micro_bench.h: replays microbenchmarks that are made in memory (traces/micro) and records when instructions
  * issued.
  *
  * A bench is a GPU that has just been turned on: its caches are empty. Launches follow one another on it as
@@ -46,7 +46,7 @@ void ww_bench_watch(struct ww_bench *bench, ww_progress_fn progress, void *conte
 enum ww_code ww_bench_run(struct ww_bench *bench, const struct ww_micro *micro, size_t samples,
                           struct ww_bench_result *out, struct ww_error *error);
 
-/* What a benchmark's author knows of the board from its data sheet. */
+/* The figures of the board's data sheet, as a benchmark's author has them. */
 struct ww_bench_board {
     const char *name, *arch;
     uint32_t sms, max_warps, max_threads, max_ctas, max_cta_threads;

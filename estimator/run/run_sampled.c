@@ -94,7 +94,7 @@ static enum ww_code take_rows(const struct run *r, const struct ww_sampler *s, c
     return WW_OK;
 }
 
-/* Everything is replayed: as mode full, and the result says so. */
+/* Everything is replayed, as in mode full; the result has the reason. */
 static enum ww_code replay_all(struct run *r, const struct ww_sampler *s, const struct ww_estimate *e,
                                struct ww_error *error) {
     struct ww_result *out = r->result;

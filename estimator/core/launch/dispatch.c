@@ -135,7 +135,7 @@ uint32_t ww_dispatch_most(const struct ww_core *core, uint64_t cycle) {
     return rate >= 1 ? (uint32_t)rate : (double)cycle >= core->dispatch_free;
 }
 
-/* One was; times between those that follow closely are 1 / rate on the mean. */
+/* A CTA was dispatched; the mean time between CTAs that follow closely is 1 / rate. */
 void ww_dispatch_counted(struct ww_core *core, uint64_t cycle) {
     double rate = core->gpu->launch_ctas_per_cycle, now = (double)cycle;
     if (rate >= 1) return;

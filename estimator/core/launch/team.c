@@ -208,8 +208,8 @@ static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due)
     core->quiet = NULL;
 }
 
-/* Steps of SMs that run ahead issue hundreds of instructions, others one: how many the last ones did, on the
- * mean, tells whether the next are worth waking other threads. */
+/* Steps of SMs that run ahead issue hundreds of instructions, others one: the mean of the last ones decides
+ * whether other threads are woken for the next. */
 static void keep_pace(struct ww_team *t, uint32_t sms, uint64_t issued) {
     uint64_t each = 16 * issued / sms;
     if (each > PACE_MOST) each = PACE_MOST;

@@ -316,7 +316,7 @@ static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struc
     return begin;
 }
 
-/* A store to sectors that are not all valid: sent on, and those that nobody has asked for are fetched. */
+/* A store to sectors that are not all valid: sent on, and those without an outstanding fetch are fetched. */
 static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part,
                                uint64_t cycle) {
     struct ww_fast_slice *own = &f->slice[s->index];

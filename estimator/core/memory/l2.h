@@ -174,7 +174,8 @@ struct ww_l2_slice {
 };
 
 #define WW_L2_SEQUENCES 8
-#define WW_L2_CREDIT_MAX 512u /* sectors prefetched in vain after which sequences must prove themselves */
+#define WW_L2_CREDIT_MAX 512u /* unused prefetched sectors after which sequences must first advance by misses  \
+                               */
 
 struct ww_l2_sequence {  /* bytes that are prefetched one after another; see l2_prefetch.h */
     uint64_t start, end; /* of what may be fetched; equal: none */
@@ -235,7 +236,7 @@ struct ww_l2 {
     /* The reply to a page walk's read, at L2 cycle `cycle`. */
     void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
     void *walk_context;
-    /* A write or an atomic of the SM to the line has been performed; NULL: nobody asks. */
+    /* A write or an atomic of the SM to the line has been performed; NULL: not called. */
     void (*performed)(void *context, uint16_t sm, uint64_t line, uint64_t now_ps);
     void *performed_context;
     /* Of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one; [1]: that stores write. */

@@ -244,7 +244,7 @@ bool ww_barrel_filter(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     return ready != 0;
 }
 
-/* The memory warps keep their distance from one that, as its last execution says, will conflict. */
+/* Memory warps keep the safe distance from one that is predicted to conflict, by its last execution. */
 static void predict(struct ww_sm *sm, struct ww_inflight *e, uint64_t cycle) {
     struct ww_barrel *b = sm->barrel;
     const struct ww_pipe_plan *plan = &sm->core->pipe_plan;

@@ -57,7 +57,7 @@ void ww_fetch_note(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t 
                    uint32_t miss) {
     struct ww_fetcher *f = sm->fetch;
     enum ww_fetch_outcome o = outcome_of(sm, c, key, line, merged, miss);
-    if (sm->lsu.from_queue || f->lines == WW_REQUEST_MAX) return; /* the load's instruction is gone */
+    if (sm->lsu.from_queue || f->lines == WW_REQUEST_MAX) return; /* the load's instruction is complete */
     f->line[f->lines++] = (struct ww_fetch_line){key << c->shape->line_shift, (uint8_t)o};
 }
 

@@ -127,7 +127,7 @@ struct ww_sched {
     uint64_t blocked_from, blocked_until; /* cycles in which operands are in the way of what is ready ... */
     uint32_t blocked_slot;                /* ... the cause of a slot that is lost to them */
     uint32_t groups;                      /* bit per group with a ready slot */
-    int last;                             /* slot + 1 of the warp that issued last, 0: it is gone */
+    int last;                             /* slot + 1 of the warp that issued last, 0: that warp has ended */
     uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint8_t
@@ -187,7 +187,8 @@ struct ww_reexec {
     uint64_t warps;                 /* bit per warp with any */
 };
 
-/* What a refused line request waits for, as far as it is known: before that has come, a try is in vain. */
+/* What a refused line request waits for, as far as it is known: until that has come, a retry would be refused.
+ */
 enum ww_lsu_wait {
     WW_LSU_ANY,   /* it is not known, or it has come */
     WW_LSU_QUEUE, /* room in the miss queue */
@@ -375,7 +376,8 @@ struct ww_core {
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
     struct ww_team *team;   /* these threads */
-    uint64_t *quiet; /* by SM, while threads step: times before which memory tells it nothing; else NULL */
+    uint64_t
+        *quiet; /* by SM, while threads step: times before which it gets no message from memory; else NULL */
     struct ww_sm *sm;
     struct ww_sm_plan sm_plan;
     bool ticking;
@@ -615,7 +617,7 @@ static inline void ww_core_fail(struct ww_core *core, enum ww_code code) {
 }
 
 /* ---- called upwards: launch/dispatch.c ---- */
-/* A warp that has ended holds its slot no longer. */
+/* A warp that has ended releases its slot. */
 void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 /* Takes the CTA off the SM. */
 void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);

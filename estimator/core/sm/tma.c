@@ -63,7 +63,7 @@ void ww_tma_cta(struct ww_sm *sm, uint32_t cta) {
 
 /* ---- issue ---- */
 
-/* Steps of copies that have begun issue all the same: each warp can be in the middle of one. */
+/* Further steps of a copy that has begun always issue: each warp can be in the middle of one. */
 static bool is_full(const struct ww_sm *sm, const struct ww_tma *t) {
     return t->count >= sm->core->gpu->tma_queue || t->jobs >= WW_TMA_JOBS;
 }
@@ -318,7 +318,7 @@ static void leave(struct ww_sm *sm, struct ww_tma *t, struct ww_tma_job *j, uint
         loaded(sm, j, cycle);
 }
 
-/* The next step of the copy at hand becomes requests. */
+/* The next step of the current copy becomes requests. */
 static void open_step(struct ww_sm *sm, struct ww_tma *t, const struct ww_tma_job *j) {
     struct ww_coalescer *c = &t->coalescer;
     c->count = 0;

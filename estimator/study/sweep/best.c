@@ -339,7 +339,7 @@ static enum ww_code replay_all(struct search *s, struct ww_error *error) {
     return picked ? replay(s, pick, picked, error) : WW_OK;
 }
 
-/* The fastest ones are verified; with those that are wrong gone, the search goes on. */
+/* The fastest ones are verified; without the wrong ones the search continues. */
 static enum ww_code drop_wrong(struct search *s, bool *wrong, struct ww_error *error) {
     struct sweep_job *job = s->job;
     struct ww_db_sweep_pick *left = calloc(s->n + 1, sizeof *left);
@@ -376,7 +376,7 @@ static enum ww_code find(struct search *s, struct ww_error *error) {
     return keep(s, error);
 }
 
-/* What makes the variant's code; without it where it cannot be said. */
+/* What makes the variant's code; empty if it is not known. */
 static void say_options(const struct search *s, size_t i, struct ww_sweep_summary *summary) {
     const struct ww_sweep_space *space = &s->job->space;
     const uint16_t *level = s->job->plan.level + i * space->param_count;

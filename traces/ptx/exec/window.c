@@ -80,7 +80,7 @@ static enum ww_code round_robin(struct window *v, bool *progress) {
         bool got_on = r->ops->turn(v->cta[n]);
         *progress = *progress || got_on;
         if (*r->failed) return *r->code;
-        if (++v->turns % REPORT_TURNS == 0) WW_TRY(report(v)); /* CTAs may take long to end, or for ever */
+        if (++v->turns % REPORT_TURNS == 0) WW_TRY(report(v)); /* CTAs may run for long, or never end */
         if (r->ops->is_done(v->cta[n])) {
             *progress = true;
             WW_TRY(finish_cta(v, n));

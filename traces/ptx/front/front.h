@@ -165,7 +165,7 @@ enum ww_code ww_ptx_skip_braces(struct ptx_parser *p);
 /* .file and .loc */
 enum ww_code ww_ptx_parse_file(struct ptx_parser *p);
 enum ww_code ww_ptx_parse_pragma(struct ptx_parser *p);
-/* Gives the last instruction what a pragma before it said. */
+/* Applies a preceding pragma to the last instruction. */
 enum ww_code ww_ptx_apply_pragma(struct ptx_parser *p, const struct ptx_token *at);
 enum ww_code ww_ptx_parse_loc(struct ptx_parser *p);
 /* Type that operand i of the instruction is read or written as. */
