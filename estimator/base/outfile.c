@@ -319,7 +319,8 @@ enum ww_code ww_outfile_close(struct ww_outfile *f, enum ww_code code, struct ww
     if (code == WW_OK && !bad && f->temp.path && rename(f->temp.path, f->target) != 0) bad = true;
     if (code == WW_OK && bad)
         code = ww_fail(error, WW_IO, f->path, "cannot be written: %s", strerror(errno ? errno : EIO));
-    else if (code == WW_IO && error && !error->where[0]) /* of a function that prints, which has the stream alone */
+    else if (code == WW_IO && error &&
+             !error->where[0]) /* of a function that prints, which has the stream alone */
         ww_error_within(error, f->path);
     if (!f->target && f->fd >= 0) close(f->fd);
     if (code == WW_OK)

@@ -10,10 +10,9 @@
 
 struct ww_ownfd {
     int fd; /* -1: none */
-dev_t dev;
-ino_t ino;
-}
-;
+    dev_t dev;
+    ino_t ino;
+};
 
 /* Gives descriptor `fd` a high number: a sixteenth below the limit of the process, or below 4096, and closes
  * the old number. `keep`: it stays open in a program that is started. `fd` itself where no such number is free.

@@ -36,7 +36,8 @@ static bool alive(const struct ww_core *core) {
 /* The governor's next cycle, unless nothing else will ever happen: then the launch is stuck, which must show.
  */
 static __attribute__((noinline)) uint64_t governor_cycle(const struct ww_core *core, uint64_t next) {
-    bool adjusts = core->governor->adjust; /* CTAs may be unpaused; a sample alone does not keep the launch running */
+    bool adjusts =
+        core->governor->adjust; /* CTAs may be unpaused; a sample alone does not keep the launch running */
     return next != WW_NEVER || adjusts || alive(core) ? core->governor_at : WW_NEVER;
 }
 

@@ -174,8 +174,9 @@ struct ww_l2_slice {
 };
 
 #define WW_L2_SEQUENCES 8
-#define WW_L2_CREDIT_MAX 512u /* unused prefetched sectors after which sequences must first advance by misses  \
-                               */
+#define WW_L2_CREDIT_MAX                                                                                       \
+    512u /* unused prefetched sectors after which sequences must first advance by misses                       \
+          */
 
 struct ww_l2_sequence {  /* bytes that are prefetched one after another; see l2_prefetch.h */
     uint64_t start, end; /* of what may be fetched; equal: none */

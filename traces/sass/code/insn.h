@@ -1,6 +1,6 @@
 /* A decoded machine instruction of sm_70 and later. Plain data of fixed size, made for execution: an executor
- * reads operands and modifiers from here and never from the raw bits. sass_decode.h fills it, sass_print.h writes it as
- * text.
+ * reads operands and modifiers from here and never from the raw bits. sass_decode.h fills it, sass_print.h
+ * writes it as text.
  *
  * Operands lie in named slots, the same for every form of an opcode:
  *
@@ -12,8 +12,9 @@
  * compare-and-swap stores is C. PS..PS3   source predicates, in the order in which the text prints them E what
  * remains: a branch target, an immediate offset, a scoreboard, ...
  *
- * sass_opcode.def lists the slots of each opcode. A slot that an opcode has is always filled in, also where the text
- * omits it (a PT or a zero register), so that execution needs no cases. A slot it lacks has kind SASS_K_NONE.
+ * sass_opcode.def lists the slots of each opcode. A slot that an opcode has is always filled in, also where the
+ * text omits it (a PT or a zero register), so that execution needs no cases. A slot it lacks has kind
+ * SASS_K_NONE.
  */
 #ifndef WW_SASS_INSN_H
 #define WW_SASS_INSN_H
