@@ -1,4 +1,4 @@
-/* db.h: what the files of db/ share. SQLite is seen nowhere else.
+/* db.h: what the files of db/ share. No other folder uses SQLite.
  *
  * Errors of SQLite become WW_DB, but WW_NOMEM for memory and WW_IO where the system refused (disk full,
  * read or write errors); `where` is the database's path.

@@ -153,7 +153,7 @@ static enum ww_code bring_points(struct merge *m, int64_t there) {
                here, there, &m->merged->points);
 }
 
-/* Replays are deterministic: if two programs disagree about one, neither is to be believed. */
+/* Replays are deterministic: if two databases disagree about one, either may be wrong. */
 static enum ww_code bring_results(const struct merge *m) {
     int64_t differ = 0;
     WW_TRY(ww_db_get_int(m->db,
@@ -239,7 +239,7 @@ enum ww_code ww_db_check_merge(const char *from, struct ww_error *error) {
     return code;
 }
 
-/* What this program would not make is not joined. */
+/* A sweep that this program would not make is not joined. */
 static enum ww_code check_other(const struct ww_db *db, const char *from, struct ww_error *error) {
     struct stat a, b;
     if (stat(db->path, &a) == 0 && stat(from, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)

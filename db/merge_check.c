@@ -1,6 +1,6 @@
-/* Whether what a database has of sweeps is whole: every value of its type and in its range, every row with
- * those that it names. SQLite keeps text in a column of integers, and its CHECKs hold for text; a file that was
- * damaged or made by hand passes them. */
+/* Checks that a database's sweeps are complete: every value has its type and range, every row has those that it
+ * refers to. SQLite keeps text in a column of integers, and its CHECKs hold for text; a file that was damaged
+ * or made by hand passes them. */
 #include "../estimator/api/database.h"
 #include "merge_check.h"
 #include <string.h>

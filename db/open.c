@@ -44,8 +44,8 @@ static enum ww_code check_path(const char *path, bool create, bool *exists, stru
 }
 
 /* Looks at the file's header through SQLite's own file handle, without locks and without a statement, which
- * could recover a journal. (A descriptor of our own is out of the question: closing it would drop the locks
- * that another connection of this process holds.) */
+ * could recover a journal. (Closing a descriptor of our own would drop the locks that another connection of
+ * this process holds.) */
 static enum ww_code check_header(struct ww_db *db, struct ww_error *error) {
     sqlite3_file *file = NULL;
     sqlite3_int64 size = 0;
@@ -206,8 +206,8 @@ static bool folder_is_writable(const char *path) {
     return faccessat(AT_FDCWD, name, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* True if nobody here may write the file, or files beside it, and no log waits to be read: then it is read as
- * it stands, for reading it with a log would need a file of shared memory beside it. */
+/* True if this process can write neither the file nor its folder, and there is no log to read. Then it is read
+ * as an immutable file: with a log SQLite needs a file of shared memory in the same folder. */
 static bool is_frozen(const char *path) {
     struct stat st;
     char name[4096];
@@ -297,7 +297,7 @@ enum ww_code ww_db_open_for(const char *path, enum ww_db_use use, struct ww_db *
     return open_as(path, use != WW_DB_READ, use, db, error);
 }
 
-/* Nobody else is at work on it, and there is no result in it. Leaves a transaction open that keeps others out.
+/* No other connection uses it, and there is no result in it. Leaves a transaction open that locks others out.
  */
 static bool is_unused(struct ww_db *db) {
     static const char *const tables[] = {"run", "sweep_point", "sweep_result", "hardware"};

@@ -38,7 +38,7 @@ static enum ww_code fill(const char *path, const char *name, const struct ww_res
     return code;
 }
 
-/* Is there room, and a right to make files? */
+/* Checks that there is space, and permission to make files. */
 static enum ww_code try_new(const char *path, struct ww_error *error) {
     struct ww_temp temp;
     WW_TRY(ww_temp_beside(path, &temp, error));

@@ -226,7 +226,7 @@ static enum ww_code check_all_given(const struct binding *b) {
     return WW_OK;
 }
 
-/* A name that the sweep does not have would quietly match nothing. */
+/* A name that the sweep does not have would match nothing, without an error. */
 static const struct {
     const char *parameter, *sql, *expected;
 } known[] = {

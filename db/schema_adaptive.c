@@ -1,5 +1,5 @@
 /* Step 7: adaptive sweeps. Only points that were replayed in full are rows of sweep_point; what is known of the
- * others stands here, apart from them. */
+ * others is in tables of its own. */
 #include "schema.h"
 
 /* clang-format off */

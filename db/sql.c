@@ -27,7 +27,7 @@ static enum ww_code code_of(int rc) {
     }
 }
 
-/* What a file system last said of an open file of SQLite's; 0: nothing. */
+/* The last error of the file system for an open file of SQLite's; 0: none. */
 static int last_errno(struct ww_db *db, int which) {
     sqlite3_file *file = NULL;
     int why = 0;
@@ -35,7 +35,8 @@ static int last_errno(struct ww_db *db, int which) {
     return file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &why) == SQLITE_OK ? why : 0;
 }
 
-/* A write-ahead log cannot be asked: is the disk full, or a file at the limit of this process? */
+/* For a write-ahead log, whose error is not known: whether the disk is full, or a file at the limit of this
+ * process. */
 static int look_errno(const struct ww_db *db) {
     static const char *const suffix[] = {"", "-wal", "-journal", "-shm"};
     struct statvfs fs;

@@ -1,4 +1,4 @@
-/* What an adaptive sweep asks of the database. */
+/* The database's functions for adaptive sweeps. */
 #include "../estimator/api/database.h"
 #include "sweep_screen.h"
 #include "schema.h"

@@ -11,7 +11,7 @@
 #define BATCH_ROWS 1000
 #define BATCH_CELLS 20000 /* fewer rows where the columns are many */
 #define CELL_MAX 100      /* characters shown of one cell */
-#define REASON_MAX 1000   /* of reasons and lists of settings: nobody can guess their end */
+#define REASON_MAX 1000   /* of reasons and lists of settings, whose end carries information */
 #define CELL_BYTES (4 * REASON_MAX + 8)
 
 struct table {

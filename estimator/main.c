@@ -47,14 +47,14 @@ static enum ww_code finish_stdout(struct ww_error *error) {
     return ww_fail(error, WW_IO, "standard output", "cannot write: %s", errno ? strerror(errno) : "I/O error");
 }
 
-/* True if stdout is a pipe that nobody reads any more, as behind `| head`. */
+/* True if stdout is a pipe whose reader has closed it, as with `| head`. */
 static bool reader_is_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
 int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error: what is at work can end in order */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then a write error, and the command can clean up */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that the limit of the shell (ulimit -f) cuts off */
     ww_cmd_screen_begin();
     struct ww_error error = {.code = WW_OK};

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* A unit counts as used by a kernel if at least this share of its lane operations went there. The source's
- * categories are per sample of 500 cycles; over a whole launch a single stray operation must not move a kernel
- * into another category. */
+ * categories are per sample of 500 cycles; over a whole launch a single operation must not move a kernel into
+ * another category. */
 #define USED_SHARE 0.01
 
 static double lane_share(const struct ww_launch_result *l) {

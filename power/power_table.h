@@ -4,8 +4,8 @@
  *   static       watts that flow for as long as the launch, an active SM, or an idle SM lasts
  *   lane_model   AccelWattch's static power under divergence: chip watts with one lane per warp active, and
  *                the watts that each further lane adds, by which units the kernel uses
- *   structures   shapes of memory structures that the values hold for; other shapes pay by the laws of
- * scaling.h domains      clock domains: nominal clock, voltage against frequency, leakage against temperature
+ *   structures   shapes of memory structures that the values hold for; the laws of scaling.h give other shapes
+ *   domains      clock domains: nominal clock, voltage against frequency, leakage against temperature
  */
 #ifndef WW_POWER_TABLE_H
 #define WW_POWER_TABLE_H

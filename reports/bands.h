@@ -20,7 +20,7 @@ struct ww_band {
     "mean error and bias of launches: each program counts once; 9 of 10: each point counts once, so that it "  \
     "can be below the mean"
 
-/* The bands of the model called `gpu`; 0: nobody has compared its estimates with hardware. */
+/* The bands of the model called `gpu`; 0: its estimates have not been compared with hardware. */
 size_t ww_bands_of(const char *gpu, struct ww_band band[WW_BANDS]);
 /* "below 10,000 cycles"; of microbenchmarks what they measured. */
 const char *ww_band_name(const struct ww_band *band);

@@ -1,4 +1,4 @@
-/* derive.h: what reports compute from a result's raw numbers. Nothing here fails or prints. */
+/* figures.h: what reports compute from a result's raw numbers. Nothing here fails or prints. */
 #ifndef WW_REPORTS_DERIVE_H
 #define WW_REPORTS_DERIVE_H
 
@@ -22,7 +22,7 @@ enum ww_lanes {
 struct ww_gpu_facts {
     double sm_count, max_warps, schedulers, clock_mhz, overhead_us;
     double board_w;                               /* what the board is built for, watts; 0 or less: not known */
-    bool counts_launch;                           /* its runs count what a launch takes beside its CTAs */
+    bool counts_launch;                           /* its runs count the overhead of launches */
     double issue_width, issue_interval;           /* of a scheduler: instructions each so many cycles */
     double l1_bytes, l2_slices, l2_bytes, l2_mhz; /* bytes a cycle of an SM's L1 and of a slice */
     double dram_channels, dram_bytes, dram_mhz;   /* bytes a cycle of a channel */
@@ -99,9 +99,9 @@ int ww_top_stall(const uint64_t warp_cycles[WW_STATE_COUNT]);
 /* Warp-cycles in all states but issued and done. */
 uint64_t ww_stall_cycles(const uint64_t warp_cycles[WW_STATE_COUNT]);
 
-/* True if an instruction or a line, of whose warp instructions so many asked for sectors, makes up a good part
- * of all the run's sectors that bring bytes nobody asked for; out: "32.0 sectors a request where 4.0 would do
- * ...". */
+/* True if an instruction or a line, of whose warp instructions so many asked for sectors, makes up a large part
+ * of the run's sectors with bytes that no lane requested; out: "32.0 sectors a request where 4.0 would do ...".
+ */
 enum { WW_SECTORS_TEXT = 160 };
 bool ww_wastes_sectors(const uint64_t counter[WW_INST_COUNTER_COUNT], uint64_t requests, uint64_t all,
                        char out[WW_SECTORS_TEXT]);

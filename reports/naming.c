@@ -1,4 +1,4 @@
-/* How a run is named: what makes it differ from its GPU, and from the run beside it. */
+/* How a run is named: what makes it differ from its GPU, and from the run that it is compared with. */
 #include "../estimator/result/explored.h"
 #include "../estimator/result/result.h"
 #include "figures.h"

@@ -6,7 +6,7 @@
 #include "../estimator/base/jsonw.h"
 #include "figures.h"
 
-/* null if v < 0, which is how derive.h says "not known". */
+/* null if v < 0, which is how figures.h says "not known". */
 void ww_part_known(struct ww_jsonw *w, const char *key, double v);
 /* The members of a summary (reports/schema/run.json), between the braces of the caller's object. */
 void ww_part_summary(struct ww_jsonw *w, const struct ww_result *result, int64_t run_id);

@@ -21,7 +21,8 @@ static void write_children(struct ww_jsonw *w, const cJSON *node, const char *ke
     ww_jsonw_close(w, object ? '}' : ']');
 }
 
-/* Writes parsed JSON again with our writer, so that the output is valid whatever the parser forgave. */
+/* Writes parsed JSON again with our writer, so that the output is valid JSON even where the parser is lenient.
+ */
 static void write_node(struct ww_jsonw *w, const cJSON *node, const char *key, unsigned depth) {
     if (cJSON_IsObject(node) || cJSON_IsArray(node))
         write_children(w, node, key, depth);
@@ -210,7 +211,7 @@ static void write_head(struct ww_jsonw *w, const struct ww_result *r, int64_t ru
     write_copies(w, r);
 }
 
-/* How far estimates of this GPU have been from hardware; empty: nobody has compared. */
+/* How far estimates of this GPU have been from hardware; empty: there is no comparison. */
 static void write_bands(struct ww_jsonw *w, const char *gpu) {
     struct ww_band band[WW_BANDS];
     size_t n = ww_bands_of(gpu, band);

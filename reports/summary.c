@@ -65,7 +65,8 @@ static void print_sampling(const struct ww_result *r, FILE *out) {
                 s->estimator, s->correlation, s->pays_from, ww_grouped(s->fast_units, a));
 }
 
-/* What launches take beside their CTAs: cycles are active ones, elapsed time has a part of its own. */
+/* The overhead of launches, in addition to their CTAs: cycles are active ones, elapsed time has a part of its
+ * own. */
 static void print_launch(const struct ww_launch_result *sum, FILE *out) {
     const uint64_t *c = sum->counter;
     uint64_t cycles = c[WW_C_LAUNCH_FRONT_CYCLES] + c[WW_C_LAUNCH_END_CYCLES];

@@ -69,7 +69,7 @@ awk '{r += log($6); p += log($7); b += log($5); t += log($9); f += log($10); n++
     END {printf "geometric means: record %.3g thread instr/s, replay %.3g warp instr/s, %.3f bytes/warp instr, two threads %.2f times one, fast replay %.2f times full",
          exp(r / n), exp(p / n), exp(b / n), exp(t / n), exp(f / n); if (m) printf ", %.0f host instr/warp instr", exp(h / m); print ""}' $OUT/rows
 
-# Launches that leave most of a GPU idle: what each costs, beside what any command does.
+# Launches that leave most of a GPU idle: what each costs, compared with an empty command.
 "$PROGRAM" trace record --code ptx -w bfs --arch sm_70 -p nodes=600 -o $OUT/launches.wwt -q
 launches=$("$PROGRAM" trace info $OUT/launches.wwt --json | grep -c "\"launch\":")
 seconds=$(best host_seconds "$PROGRAM" run --gpu h100 --trace $OUT/launches.wwt --power none --no-pc --json)
@@ -78,7 +78,7 @@ if command -v valgrind >/dev/null; then host=$(host_each h100 $OUT/launches.wwt 
 echo "$launches $seconds $host" |
     awk '{printf "small launches on h100: %d in %.2f ms, %s host instructions each\n", $1, $2 * 1000, $3}'
 
-# The same workloads as machine code. Processor time beside the clock: on a busy machine the clock tells less.
+# The same workloads as machine code. Processor time in addition to the clock: on a busy machine the clock tells less.
 machine_row() { # WORKLOAD
     local trace=$OUT/$1-sass.wwt seconds busy
     "$PROGRAM" trace record --code sass -w "$1" --arch sm_70 -o "$trace" --json >$OUT/record.json 2>$OUT/record.err || return 1
@@ -100,7 +100,7 @@ awk '$5 > 0 {r += log($5); c += log($6); b += $4; n++}
     END {if (n) printf "geometric means: record %.3g thread instr/s, %.3g a second of the processor; mean of %.3f bytes/warp instr\n",
         exp(r / n), exp(c / n), b / n}' $OUT/machine
 
-# Imported SASS traces of four kinds on v100, beside what a cycle-level simulator replays on such a machine.
+# Imported SASS traces of four kinds on v100, compared with what a cycle-level simulator replays on such a machine.
 if ! command -v python3 >/dev/null; then
     echo "no python3: imported SASS traces are left out"
     exit 0

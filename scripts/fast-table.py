@@ -53,7 +53,7 @@ def line(name, rows):
 def write(rows, out):
     with open(out, "w") as f:
         f.write("/* Written by scripts/fast-table.py (make fast-fit): do not edit.\n"
-                " * RESIDUAL(application, GPU, log(full / fast) of cycles, of energy): full replays beside fast ones.\n"
+                " * RESIDUAL(application, GPU, log(full / fast) of cycles, of energy): full replays compared with fast ones.\n"
                 " * %d replays of %d applications. */\n" % (len(rows), len({r["application"] for r in rows})))
         for r in rows:
             f.write('RESIDUAL("%s", "%s", %.4f, %.4f)\n' % (r["application"], r["gpu"], r["cycles"], r["energy"]))

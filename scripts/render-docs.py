@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Renders README.md and docs/ as a static site, with pandoc.
 
-Each page becomes one HTML file with the list of all pages beside it, in the order of docs/index.md. Links to Markdown
+Each page becomes one HTML file with the list of all pages next to its text, in the order of docs/index.md. Links to Markdown
 pages become links to the rendered ones; links to other files of the tree become text. Every link of the rendered
 pages is followed: one that leads nowhere is an error. Nothing is loaded from a network.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Estimates beside a real GPU's measurements: programs, compiled, recorded and replayed here, launch by launch.
+"""Estimates compared with a real GPU's measurements: programs, compiled, recorded and replayed here, launch by launch.
 
 usage: silicon.py SOURCES --programs FILE [OPTIONS]  compile, record, replay, compare
        silicon.py --estimates FILE [OPTIONS]         compare what an earlier --json holds
@@ -165,7 +165,7 @@ def run_all(args, measured):
 # ---- the command ----
 
 def parse(argv):
-    p = argparse.ArgumentParser(prog="silicon.py", description="Estimates beside a real GPU's measurements (docs/studies/silicon.md).")
+    p = argparse.ArgumentParser(prog="silicon.py", description="Estimates compared with a real GPU's measurements (docs/studies/silicon.md).")
     p.add_argument("sources", nargs="?", help="folder with the programs' sources")
     p.add_argument("--suite", choices=list(SUITES), default="gv100",
                    help="measurements of reports/silicon.csv to compare with; sets --gpu, --cache-control and what is compiled for")

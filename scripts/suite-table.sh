@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite-table.sh [WORKLOAD...]: the workload suite beside the papers that it follows. Each workload is recorded for
+# suite-table.sh [WORKLOAD...]: the workload suite compared with the papers that it follows. Each workload is recorded for
 # sm_20 at its default size and replayed on gtx480, on gtx480 with the 32 KiB L1 of the papers, and with 48 KiB (the
 # array that it shares with shared memory grows with it).
 # Prints a Markdown table, a row per kernel:

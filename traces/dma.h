@@ -5,9 +5,12 @@
  * In shared memory the tile is dense, in one of these ways:
  *
  *     PLAIN   element k at shared + k * size
- *     SPREAD  one element is left free behind each `halo_rows` ones: element k at shared + (k + k / halo_rows)
- * * size HALO    rows + 2 halo_rows rows of columns + 2 halo_columns elements. What lies outside of the data's
- * border on the sides that `region` names is the constant, all else comes from around the tile.
+ *     SPREAD  one element is left free behind each `halo_rows` ones:
+ *             element k at shared + (k + k / halo_rows) * size
+ *     HALO    rows + 2 halo_rows rows of columns + 2 halo_columns elements
+ *
+ * In a HALO tile, what lies outside of the data's border on the sides that `region` names is the constant; all
+ * else comes from around the tile.
  *
  * Regions are numbered clockwise from the top left corner; the paper draws its nine without numbers in the
  * text:

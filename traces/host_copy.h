@@ -1,8 +1,8 @@
 /* host_copy.h: copies and fills that a program asked for, and when they may run.
  *
  * An operation is a launch or such a copy. A copy begins after the operation before it of the same stream has
- * ended, and after those that it waits for have. Among launches it stands where the program asked for it. What
- * they write to the device's memory is told by struct ww_trace_copy; this is about their time.
+ * ended, and after those that it waits for have. Its place among the launches is where the program asked for
+ * it. struct ww_trace_copy has what copies write to the device's memory; this file has their time.
  *
  * Ownership: it lives as long as the trace. */
 #ifndef WW_TRACES_HOST_COPY_H
@@ -26,7 +26,7 @@ struct ww_host_copy {
     uint32_t wait_count;
 };
 
-/* Copies that a launch waits for, beside the launches of its order. */
+/* Copies that a launch waits for, in addition to the launches of its order. */
 struct ww_copy_waits {
     const uint32_t *copy;
     uint32_t count;
@@ -34,7 +34,7 @@ struct ww_copy_waits {
 
 struct ww_host_order {
     const struct ww_host_copy *copy; /* in the order of the program */
-    size_t copy_count;               /* 0: the trace does not tell, or there are none */
+    size_t copy_count;               /* 0: not recorded, or there are none */
     const struct ww_copy_waits *launch;
 };
 

@@ -1,5 +1,4 @@
-/* mbarrier.h: how a trace tells of mbarriers in shared memory: which steps complete which phase, and which wait
- * for it.
+/* mbarrier.h: mbarriers of shared memory in a trace: which steps complete a phase, and which wait for it.
  *
  * Such a step is of class barrier with number WW_MBARRIER. Its access is one word of the CTA's own barriers, or
  * as many words of other CTAs' barriers as it has lanes. A phase is known by the CTA, the barrier's offset in
@@ -15,7 +14,7 @@
 #define WW_MBARRIER 255u /* ww_inst.barrier */
 
 enum ww_mbarrier_kind {
-    WW_MBARRIER_NONE,   /* nothing that anybody waits for */
+    WW_MBARRIER_NONE,   /* no effect on a wait */
     WW_MBARRIER_ARRIVE, /* `events` events, at once */
     WW_MBARRIER_COPIES, /* the same when all asynchronous copies of the warp before this step are done */
     WW_MBARRIER_WAIT    /* until the phase has had `events` events */
@@ -29,7 +28,7 @@ struct ww_mbarrier_step {
     uint8_t rank; /* 1 + rank of the CTA whose barrier it is; 0: the step's own */
 };
 
-/* A word of another CTA's barrier has the kind in bit 31; those who know of own barriers alone see kind 0. */
+/* A word of another CTA's barrier has the kind in bit 31; code that handles own barriers alone sees kind 0. */
 static inline uint64_t ww_mbarrier_pack(const struct ww_mbarrier_step *s) {
     uint64_t kind = s->rank ? (uint64_t)s->rank << 26 | (uint64_t)(s->kind == WW_MBARRIER_COPIES) << 31
                             : (uint64_t)s->kind << 24;
@@ -54,7 +53,7 @@ static inline struct ww_mbarrier_step ww_mbarrier_own(const struct ww_access *a)
     return s;
 }
 
-/* For errors: what a phase that nobody ends still lacks. */
+/* For errors: what a phase that is never completed still lacks. */
 static inline void ww_mbarrier_say(char *text, size_t size, uint32_t rank, uint32_t offset, uint64_t pending,
                                    uint64_t expected, int64_t bytes) {
     snprintf(
@@ -103,7 +102,7 @@ static inline void ww_mbarrier_flip(struct ww_mbarrier_log *log, uint32_t offset
     b->events = b->others = 0;
     b->phase++;
 }
-/* The barrier begins anew: nobody waits for the phase before. */
+/* The barrier is initialised again: no wait is for the phase before. */
 static inline void ww_mbarrier_begin(struct ww_mbarrier_log *log, uint32_t offset) {
     struct ww_mbarrier_life *b = ww_mbarrier_life(log, offset);
     if (!b) return;
@@ -114,7 +113,7 @@ static inline bool ww_mbarrier_is_of(const struct ww_mbarrier_step *s, uint32_t 
                                      uint8_t rank) {
     return s->offset == offset && s->phase == phase && s->rank == rank;
 }
-/* An event in the current phase of the CTA's own barrier. A step tells of one phase, the first one. */
+/* An event in the current phase of the CTA's own barrier. A step records one phase, the first one. */
 static inline void ww_mbarrier_event(struct ww_mbarrier_log *log, uint32_t offset, uint8_t kind,
                                      struct ww_mbarrier_steps *to) {
     struct ww_mbarrier_life *b = ww_mbarrier_life(log, offset);

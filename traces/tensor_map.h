@@ -1,8 +1,8 @@
 /* tensor_map.h: tensor maps: what a tensor in global memory looks like and which box of it a bulk copy moves.
  *
  * The machine's layout of the 128 bytes is not published. This is our own, written by the host functions of the
- * recording runtime (cuTensorMapEncodeTiled and the like) and read by the executors alone. A map that anybody
- * else wrote, or that was changed, fails to decode: it carries a mark and a hash of its bytes.
+ * recording runtime (cuTensorMapEncodeTiled and the like) and read by the executors alone. A map has a mark and
+ * a hash of its bytes, so that a map made or changed by other code fails to decode.
  *
  * A box is moved row by row: a row is what lies along dimension 0, of box[0] elements (im2col: of `channels`
  * elements of one pixel). Rows lie densely in shared memory, in the order of dimensions 1, 2, ... (im2col: of

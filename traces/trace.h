@@ -250,7 +250,7 @@ bool ww_trace_has_cta(const struct ww_trace *trace, size_t launch, uint64_t cta)
 /* The first CTA at or after `cta` that the file holds, UINT64_MAX if there is none. */
 uint64_t ww_trace_next_cta(const struct ww_trace *trace, size_t launch, uint64_t cta);
 
-/* What the index says of a launch's streams; lives as long as the trace. */
+/* Figures of a launch's streams from the index; lives as long as the trace. */
 struct ww_trace_content {
     const uint64_t *inst_warps; /* executions of each static instruction by warps */
     uint64_t ctas;              /* that the file holds */
@@ -262,7 +262,8 @@ enum ww_code ww_trace_get_content(const struct ww_trace *trace, size_t launch, s
 /* ---- writer ---- */
 
 struct ww_trace_writer;
-/* Starts a file (written beside it as PATH.tmp-*, renamed by finish). level: zstd, 0 for the default. */
+/* Starts a file (written as PATH.tmp-* in the same folder, renamed by finish). level: zstd, 0 for the default.
+ */
 enum ww_code ww_trace_writer_new(const char *path, const struct ww_trace_meta *meta, int level,
                                  struct ww_trace_writer **writer, struct ww_error *error);
 /* Starts a launch; the description is copied. */
@@ -276,7 +277,7 @@ enum ww_code ww_trace_writer_cta(struct ww_trace_writer *w, const struct ww_cta_
 enum ww_code ww_trace_writer_end_launch(struct ww_trace_writer *w, struct ww_error *error);
 /* Writes index and trailer, renames into place; *bytes (may be NULL) is the file's size. Frees w. */
 enum ww_code ww_trace_writer_finish(struct ww_trace_writer *w, uint64_t *bytes, struct ww_error *error);
-/* True if the process closed the file's descriptor behind the writer's back. */
+/* True if the process has closed the file's descriptor. */
 bool ww_trace_writer_lost(const struct ww_trace_writer *w);
 /* Gives up: removes the temporary file. Frees w (NULL is fine). */
 void ww_trace_writer_abort(struct ww_trace_writer *w);

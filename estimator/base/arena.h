@@ -28,7 +28,7 @@ void ww_arena_init(struct ww_arena *a, size_t limit);
 void *ww_arena_alloc(struct ww_arena *a, size_t size);
 /* count x size with overflow check; as ww_arena_alloc. */
 void *ww_arena_array(struct ww_arena *a, size_t count, size_t size);
-/* The same, for who writes all of it before it is read: not zeroed. */
+/* The same, not zeroed: the caller writes all of it before reading any. */
 void *ww_arena_raw(struct ww_arena *a, size_t count, size_t size);
 #define WW_HOST_LINE 64 /* bytes of a line of the host's caches */
 /* As ww_arena_array, beginning at such a line. */

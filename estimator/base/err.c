@@ -1,4 +1,4 @@
-/* How errors travel. */
+/* Errors: codes and their texts. */
 #include "err.h"
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ enum ww_code ww_error_within(struct ww_error *e, const char *prefix) {
     memcpy(old, e->where, sizeof old);
     int n = snprintf(e->where, sizeof e->where, "%s", prefix);
     size_t room = n >= 0 && (size_t)n < sizeof e->where ? sizeof e->where - (size_t)n : 0;
-    /* What does not fit is cut off. */
+    /* Text that does not fit is truncated. */
     if (old[0] && room > 3) snprintf(e->where + n, room, ": %.*s", (int)(room - 3), old);
     return e->code;
 }

@@ -1,10 +1,9 @@
-/* err.h: how errors travel.
+/* err.h: errors.
  *
  * Every function that can fail returns an enum ww_code and takes a struct ww_error * as its last
- * argument. On failure it fills the error once, at the place that knows most: where (file and place in
- * it), and a text that gives the value met and what was expected. Callers pass both on unchanged with
- * WW_TRY, or add context in front of `where` with ww_error_within(). Only the program prints.
- */
+ * argument. On failure it fills the error once, where the cause is known: where (file and place in it), and a
+ * text that gives the value met and what was expected. Callers pass both on unchanged with WW_TRY, or add
+ * context in front of `where` with ww_error_within(). Only the program prints. */
 #ifndef WW_BASE_ERR_H
 #define WW_BASE_ERR_H
 

@@ -38,7 +38,7 @@ WW_API const char *ww_code_name(enum ww_code code);
 WW_API const char *ww_code_help(enum ww_code code);
 WW_API int ww_code_exit(enum ww_code code);
 
-/* Called now and then during long work with the part done (0 to 1, or < 0 if unknown), the number of units done
+/* Called repeatedly during long work with the part done (0 to 1, or < 0 if unknown), the number of units done
  * so far and the unit's name, or "of 36 points" if the total is known. If the part decreases, another piece of
  * work has begun. Returning false stops the work with WW_FAIL. */
 typedef bool (*ww_progress_fn)(void *context, double part, uint64_t done, const char *unit);

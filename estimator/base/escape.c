@@ -1,4 +1,4 @@
-/* Texts of others made harmless: for terminals, gnuplot and spreadsheets. */
+/* Untrusted text, escaped for terminals, gnuplot and spreadsheets. */
 #include "escape.h"
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* escape.h: texts that others wrote, in places where some characters do more than show.
+/* escape.h: untrusted text, where some characters have an effect beyond their glyph.
  *
- * Names of kernels, files, GPUs and columns come from files of others. On a terminal control characters steer,
- * characters that turn the direction of writing make a text look like another, and those without width hide;
- * in a gnuplot script a quote or a line break ends the text, and what follows is a command; a spreadsheet takes
- * a cell for a formula. Whatever is no constant of the program goes through one of these where it is written.
- * JSON needs none: its writer (jsonw.h) escapes these characters, and what is read back is the same text.
- */
+ * Names of kernels, files, GPUs and columns come from files of others. On a terminal, control characters are
+ * commands, characters that change the direction of writing make a text look like another, and characters
+ * without width are invisible. In a gnuplot script a quote or a line break ends the text, and what follows is a
+ * command. A spreadsheet may take a cell for a formula. All text that is not a constant of the program passes
+ * one of these functions when it is written. JSON needs none: its writer (jsonw.h) escapes these characters,
+ * and what is read back is the same text. */
 #ifndef WW_BASE_ESCAPE_H
 #define WW_BASE_ESCAPE_H
 
@@ -19,7 +19,7 @@ size_t ww_utf8_length(const char *s, size_t n);
 uint32_t ww_utf8_code(const char *s, size_t length);
 
 /* Length of the character at s, n > 0 bytes left, at least 1. *shows: false for controls, for characters
- * without width or that turn the direction of writing, and for a byte that is no UTF-8. */
+ * without width or that change the direction of writing, and for a byte that is not UTF-8. */
 size_t ww_text_next(const char *s, size_t n, bool *shows);
 
 /* Writes a text for people: every character that does not show becomes '?', line breaks too; tabs stay. */

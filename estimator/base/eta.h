@@ -19,7 +19,7 @@ struct ww_eta {
 
 void ww_eta_begin(struct ww_eta *e);
 void ww_eta_add(struct ww_eta *e, double seconds, double part);
-/* The work is more than was known: parts so far are so much smaller. */
+/* The total work has turned out larger (by < 1): all parts added so far are multiplied by `by`. */
 void ww_eta_scale(struct ww_eta *e, double by);
 /* Seconds left after the last sample; < 0: not known yet. */
 double ww_eta_left(const struct ww_eta *e);

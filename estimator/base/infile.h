@@ -5,8 +5,8 @@
 #include "error.h"
 #include <stdio.h>
 
-/* Opens a regular file, under whatever link, at its beginning. Errors: WW_IO, with the path as place; *file is
- * NULL then. */
+/* Opens a regular file at its beginning; symbolic links are followed. Errors: WW_IO, with the path as place;
+ * *file is NULL then. */
 enum ww_code ww_infile_open(const char *path, FILE **file, struct ww_error *error);
 
 #endif

@@ -14,7 +14,7 @@ void ww_double_text(double v, char out[32]) {
     }
 }
 
-/* What does not show is escaped: the text is the same, and a terminal sees no controls. */
+/* Characters that do not show are escaped: the text is the same, and a terminal gets no control characters. */
 static void put_character(FILE *out, const char *s, size_t length, bool shows) {
     uint32_t c = ww_utf8_code(s, length);
     if (shows)

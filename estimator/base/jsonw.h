@@ -26,7 +26,7 @@ enum ww_code ww_jsonw_end(struct ww_jsonw *w, struct ww_error *error);
 
 void ww_jsonw_open(struct ww_jsonw *w, const char *key, char bracket); /* '{' or '[' */
 void ww_jsonw_close(struct ww_jsonw *w, char bracket);                 /* '}' or ']' */
-/* As open, but everything inside stands on one line. */
+/* As open, but all its contents are on one line. */
 void ww_jsonw_open_flat(struct ww_jsonw *w, const char *key, char bracket);
 
 void ww_jsonw_u64(struct ww_jsonw *w, const char *key, uint64_t v);

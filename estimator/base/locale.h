@@ -1,11 +1,10 @@
-/* locale.h: the C locale inside of the library, whatever the program around it has set.
+/* locale.h: the C locale inside the library, whatever locale the program has set.
  *
  * Numbers are read and written with a point, texts are compared byte by byte, and messages of the system are in
- * English: what is stored or printed does not depend on where the program runs. The locale is the calling
- * thread's own while the block lasts, so that other threads of the program see nothing of it. Every call of the
- * public interface that reads or writes numbers opens with WW_PLAIN_LOCALE, and so does every thread that the
- * library starts: a new thread begins with the program's locale.
- */
+ * English: what is stored or printed does not depend on where the program runs. Only the calling thread's
+ * locale changes, for the length of the block. Every call of the public interface that reads or writes numbers
+ * opens with WW_PLAIN_LOCALE, and so does every thread that the library starts: a new thread begins with the
+ * program's locale. */
 #ifndef WW_BASE_LOCALE_H
 #define WW_BASE_LOCALE_H
 

@@ -1,4 +1,4 @@
-/* Files that are written: what may be written over, and how. */
+/* Output files: which ones may be replaced, and how. */
 #include "outfile.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static enum ww_code read_head(const char *path, struct head *h, struct ww_error 
     return ww_fail(error, WW_IO, path, "the file is there and cannot be examined: %s", strerror(why));
 }
 
-/* Is what stands in the file's place of the kind that is written? */
+/* Whether the existing file is of the kind that is written. */
 static enum ww_code check_kind(const char *path, enum ww_outfile_kind kind, struct ww_error *error) {
     struct head *h = malloc(sizeof *h);
     if (!h) return ww_fail_nomem(error, "a file's first bytes");
@@ -199,8 +199,8 @@ static int descriptor_of(const char *path) {
     return fd;
 }
 
-/* An open descriptor is written as it is: renaming a file over the one that it has open would leave whoever
- * opened that with nothing. What stands in the file already is not added to. */
+/* An open descriptor is written directly: after a rename over its file, the one who opened it would not see the
+ * output. The file must be empty. */
 static enum ww_code check_descriptor(const char *path, int fd, struct ww_error *error) {
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
@@ -319,7 +319,8 @@ enum ww_code ww_outfile_close(struct ww_outfile *f, enum ww_code code, struct ww
     if (code == WW_OK && !bad && f->temp.path && rename(f->temp.path, f->target) != 0) bad = true;
     if (code == WW_OK && bad)
         code = ww_fail(error, WW_IO, f->path, "cannot be written: %s", strerror(errno ? errno : EIO));
-    else if (code == WW_IO && error && !error->where[0]) /* of a printer, which knows the stream alone */
+    else if (code == WW_IO && error &&
+             !error->where[0]) /* of a function that prints, which has the stream alone */
         ww_error_within(error, f->path);
     if (!f->target && f->fd >= 0) close(f->fd);
     if (code == WW_OK)

@@ -1,14 +1,14 @@
-/* outfile.h: one rule for every file that is written, and one way to write it.
+/* outfile.h: how every output file is checked and written.
  *
  * The file may be absent, empty, not a regular file (/dev/stdout, /dev/null, a pipe), or of the kind that is
- * written: then it is replaced. It is never one of the inputs, under whatever name. Anything else is WW_USAGE,
- * before any work is done. A regular file is written under a temporary name and renamed when it is complete, so
- * that a failure leaves the old one; what is no regular file is written directly. So is a descriptor that is
- * open already (/dev/stdout, /dev/fd/3): its file is never replaced, and must be empty if it is a regular one.
+ * written: then it is replaced. It must not be one of the inputs, whatever name it is given by. Anything else
+ * is WW_USAGE, before any work is done. A regular file is written under a temporary name and renamed when it is
+ * complete, so that a failure leaves the old one. Any other file is written directly. So is a descriptor that
+ * is open already (/dev/stdout, /dev/fd/3): its file is never replaced, and must be empty if it is a regular
+ * one.
  *
- * To see of which kind a file is, its first bytes are read through a descriptor that is closed again, which
- * drops the locks of a database that this process has open: look first, open databases afterwards.
- */
+ * The check reads a file's first bytes through a descriptor that it closes. Closing drops the locks of a
+ * database that this process has open, so check first and open databases afterwards. */
 #ifndef WW_BASE_OUTFILE_H
 #define WW_BASE_OUTFILE_H
 
@@ -52,7 +52,7 @@ enum ww_code ww_outfile_not_input(const char *out, const char *in, struct ww_err
 struct ww_outfile {
     char *path;          /* as it was named: for errors */
     char *target;        /* NULL: written directly */
-    struct ww_temp temp; /* beside target */
+    struct ww_temp temp; /* in the target's folder */
     int fd;
     FILE *stream; /* NULL until ww_outfile_stream */
 };

@@ -1,4 +1,4 @@
-/* Descriptors that must survive inside of somebody else's program. */
+/* Descriptors that must stay valid in a program that we do not control. */
 #include "ownfd.h"
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,8 +1,7 @@
-/* ownfd.h: descriptors that must survive inside of somebody else's program.
+/* ownfd.h: descriptors that must stay valid in a program that we do not control.
  *
  * A program may close descriptors that it does not know (daemons close 0 to 255) and open files of its own,
- * which then have these numbers. So a descriptor of ours gets a high number, and is looked at before each use.
- */
+ * which then have these numbers. So a descriptor of ours gets a high number, and is checked before each use. */
 #ifndef WW_BASE_OWNFD_H
 #define WW_BASE_OWNFD_H
 

@@ -1,4 +1,4 @@
-/* The text of a source file and its hash: what may be no file at all is opened without waiting. */
+/* The text of a source file and its hash. Opening never waits, since the name may be of a FIFO. */
 #include "source_text.h"
 #include "hash.h"
 #include <fcntl.h>

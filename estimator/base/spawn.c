@@ -12,7 +12,7 @@
 
 extern char **environ;
 
-enum { SLICE_MS = 20 }; /* between two looks whether it has ended */
+enum { SLICE_MS = 20 }; /* between two checks whether it has ended */
 
 const struct ww_spawn_limits ww_spawn_usual = {.ms = 120000, .bytes = (size_t)64 << 20};
 
@@ -58,8 +58,8 @@ static void kill_group(struct child *c) {
     while (!c->ended) c->ended = waitpid(c->pid, &c->status, 0) == c->pid || errno != EINTR;
 }
 
-/* Reads until the program has ended and all that it wrote is read. Once it has ended, its last words are in the
- * pipes already. */
+/* Reads until the program has ended and all that it wrote is read. Once it has ended, all its output is in the
+ * pipes. */
 static enum ww_code follow(struct child *c, const struct ww_spawn_limits *limits, struct ww_spawned *s,
                            struct ww_error *error) {
     for (;;) {

@@ -14,7 +14,8 @@ struct ww_spawned {
 struct ww_spawn_limits {
     unsigned ms;
     size_t bytes;
-    bool (*goes_on)(void *context); /* asked some 50 times a second; false: the program is ended. NULL: never */
+    bool (*goes_on)(
+        void *context); /* called about 50 times a second; false: the program is ended. NULL: not called */
     void *context;
 };
 /* Two minutes and 64 MiB: more than the queue of a large cluster takes. */

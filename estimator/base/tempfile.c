@@ -1,4 +1,4 @@
-/* Temporary files and folders: made, locked, and taken away when their process is gone. */
+/* Temporary files and folders: made, locked, and removed when their process has ended. */
 #include "tempfile.h"
 #include <dirent.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static bool is_temp_folder(const char *name) {
     return strncmp(name, FOLDER_MARK, n) == 0 && is_number(name + n);
 }
 
-/* Whether the name still stands for what was opened: another program may have taken it away meanwhile. */
+/* Whether the name still stands for what was opened: another program may have removed it meanwhile. */
 static bool still_there(int fd, int dir, const char *name) {
     struct stat a, b;
     return fstat(fd, &a) == 0 && fstatat(dir, name, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev &&
@@ -68,7 +68,7 @@ static bool still_there(int fd, int dir, const char *name) {
 
 /* ---- taking away ---- */
 
-/* A database that is being made has files beside it. */
+/* A database that is being written has further files next to it. */
 static void remove_file(int dir, const char *name) {
     static const char *const suffix[] = {"-journal", "-wal", "-shm"};
     char companion[NAME_MAX + 16];
@@ -102,7 +102,7 @@ static void remove_folder(int dir, const char *name) {
     unlinkat(dir, name, AT_REMOVEDIR);
 }
 
-/* Takes one away if it is this user's and nobody holds its lock. */
+/* Removes one if it is this user's and no process holds its lock. */
 static void take_away(int dir, const char *name, bool folder) {
     struct stat st;
     int kind = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_NONBLOCK;
@@ -114,7 +114,7 @@ static void take_away(int dir, const char *name, bool folder) {
     close(fd);
 }
 
-/* Those in `folder` whose process is gone. */
+/* Those in `folder` whose process has ended. */
 static void take_away_all(const char *folder, bool folders) {
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));)
@@ -135,11 +135,11 @@ static bool make_one(struct ww_temp *t, bool folder, bool lock) {
     int kind = folder ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW : O_RDWR | O_CREAT | O_EXCL;
     t->fd = open(t->path, kind | O_CLOEXEC, 0666);
     if (t->fd < 0) {
-        if (folder && errno == ENOENT) errno = EEXIST; /* taken away before it was locked */
+        if (folder && errno == ENOENT) errno = EEXIST; /* removed before it was locked */
         return false;
     }
     bool locked = lock && flock(t->fd, LOCK_EX | LOCK_NB) == 0;
-    bool taken = lock && !locked && errno == EWOULDBLOCK; /* by a process that is taking it away */
+    bool taken = lock && !locked && errno == EWOULDBLOCK; /* by a process that is removing it */
     if (!taken && (!locked || still_there(t->fd, AT_FDCWD, t->path))) return true;
     close(t->fd);
     t->fd = -1;

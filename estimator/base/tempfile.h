@@ -1,11 +1,11 @@
 /* tempfile.h: temporary files and folders, none of which outlives its process for long.
  *
- * Each is locked (flock) while it is in use. A lock ends with its process, however that ends; so whoever makes
- * the next temporary file or folder in the same place takes away those that are locked no more. On network file
- * systems, whose locks are not to be relied on, nothing is locked and nothing taken away.
+ * Each is locked (flock) while it is in use. A lock ends with its process, however that ends. So each call that
+ * makes a temporary file or folder first removes those in the same place that are not locked. On network file
+ * systems, whose locks are not reliable, nothing is locked and nothing removed.
  *
- *     beside a file:   NAME.tmp-ww-PID, NAME.tmp-ww-PID-N
- *     of one process:  $TMPDIR/warpwatt-tmp-PID, $TMPDIR/warpwatt-tmp-PID-N   ($TMPDIR or /tmp)
+ *     next to a file: NAME.tmp-ww-PID, NAME.tmp-ww-PID-N of one process: $TMPDIR/warpwatt-tmp-PID,
+ *     $TMPDIR/warpwatt-tmp-PID-N ($TMPDIR or /tmp)
  */
 #ifndef WW_BASE_TEMPFILE_H
 #define WW_BASE_TEMPFILE_H
@@ -18,7 +18,7 @@ struct ww_temp {
 };
 #define WW_TEMP_NONE ((struct ww_temp){NULL, -1})
 
-/* Makes an empty file beside `target`, in the same folder. Errors: WW_IO, WW_NOMEM. */
+/* Makes an empty file in the folder of `target`. Errors: WW_IO, WW_NOMEM. */
 enum ww_code ww_temp_beside(const char *target, struct ww_temp *temp, struct ww_error *error);
 /* Makes an empty folder that this user alone can enter. Errors: WW_IO, WW_NOMEM. */
 enum ww_code ww_temp_folder(struct ww_temp *temp, struct ww_error *error);
@@ -28,7 +28,7 @@ void ww_temp_remove(struct ww_temp *temp);
 /* The file has another name now: nothing is left to remove. Closes the descriptor, and frees. */
 void ww_temp_kept(struct ww_temp *temp);
 
-/* Removes the file that process `pid`, which has ended, made beside `target`; true if there was one. */
+/* Removes the file that process `pid`, which has ended, made for `target`; true if there was one. */
 bool ww_temp_remove_of(const char *target, long pid);
 
 /* True for a file system on another machine, by what statfs says of it. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What makes a plural of a word behind a count: `suffix`, or "" for one. */
+/* The ending of a noun after a count: `suffix`, or "" for one. */
 static inline const char *ww_plural(uint64_t count, const char *suffix) {
     return count == 1 ? "" : suffix;
 }

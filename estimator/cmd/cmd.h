@@ -28,7 +28,7 @@ struct cmd_line;
 struct cmd {
     const char *arguments; /* as in the usage line: "NAME", "[SQL] [VALUE...]" */
     unsigned min_arguments, max_arguments;
-    const char *about;    /* a paragraph, lines of at most 76 columns; "" if the one-line help says it all */
+    const char *about;    /* a paragraph, lines of at most 76 columns; "" if the one-line help is enough */
     const char *examples; /* command lines, one a line */
     const struct cmd_option *options; /* NULL: only --help */
     enum ww_code (*run)(const struct cmd_line *line, struct ww_error *error);
@@ -71,7 +71,7 @@ bool ww_cmd_has(const struct cmd_line *line, const char *name);
 /* All values of a repeated option, in order. The array is the caller's to free(). Errors: WW_NOMEM. */
 enum ww_code ww_cmd_all(const struct cmd_line *line, const char *name, const char ***values, size_t *count,
                         struct ww_error *error);
-/* An option as a whole number in [min, max]; *out is left alone if the option is not there. WW_USAGE. */
+/* An option as a whole number in [min, max]; *out is unchanged if the option is not there. WW_USAGE. */
 enum ww_code ww_cmd_u64(const struct cmd_line *line, const char *name, uint64_t min, uint64_t max,
                         uint64_t *out, struct ww_error *error);
 /* An option as a part of 1, given as "3%", "3" (of 100 too, from 1 on) or "0.03"; as ww_cmd_u64. */
@@ -124,8 +124,8 @@ enum ww_code ww_cmd_tell_written(const struct cmd_line *line, struct ww_error *e
 /* True if Ctrl-C was pressed during progress. */
 bool ww_cmd_interrupted(void);
 
-/* From here on stdout replaces what would steer a terminal, turn the direction of writing or hide (screen.c).
- */
+/* From here on stdout replaces control characters, characters that change the direction of writing, and those
+ * without width (screen.c). */
 void ww_cmd_screen_begin(void);
 /* What follows is CSV, which others read: exact, unless stdout is a terminal. */
 void ww_cmd_screen_data(void);

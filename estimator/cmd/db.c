@@ -113,7 +113,7 @@ static enum ww_code query_format(const struct cmd_line *line, enum ww_format *fo
                    name);
 }
 
-/* Beside --named an argument is a value; SQL there is a mistake, which would quietly match nothing. */
+/* With --named an argument is a value. SQL there is a mistake, and would match nothing without an error. */
 static enum ww_code refuse_both(const struct cmd_line *line, struct ww_error *error) {
     static const char *const begin[] = {"SELECT", "WITH", "VALUES"};
     const char *word = line->argument_count ? line->argument[0] : "";
@@ -125,7 +125,7 @@ static enum ww_code refuse_both(const struct cmd_line *line, struct ww_error *er
     return WW_OK;
 }
 
-/* Why a table may be empty, where that is no plain answer. */
+/* Why a table may be empty, where the table alone does not say it. */
 static void explain_empty(const char *named) {
     static const struct {
         const char *query, *why;

@@ -9,8 +9,8 @@ struct elf_look {
     bool rpath_first; /* DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH */
 };
 
-/* Looks at the file. What is no 64-bit little-endian ELF file (a script) is no error. What it says is not
- * trusted: an odd file is one that says nothing. Errors: WW_IO. */
+/* Looks at the file. Any other file than a 64-bit little-endian ELF file (a script) is no error: *look is empty
+ * then, and so it is for a malformed one. Errors: WW_IO. */
 enum ww_code ww_elf_look(const char *path, struct elf_look *look, struct ww_error *error);
 
 #endif

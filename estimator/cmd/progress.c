@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEP 0.2 /* seconds between two pictures */
+#define STEP 0.2 /* seconds between two updates */
 
-/* A signal handler can reach nothing but a global. */
+/* A signal handler can only use a global. */
 static volatile sig_atomic_t stop;
 
 /* Chosen once, before a command begins. */
@@ -63,7 +63,7 @@ static const char *scaled(double v, bool rate, char out[32]) {
     return out;
 }
 
-/* "of 36 points": how many there are, 0 if nobody knows, and their name. */
+/* "of 36 points": how many there are, 0 if that is not known, and their name. */
 static uint64_t total_of(const char *unit, const char **name) {
     char *end;
     *name = unit;

@@ -81,8 +81,8 @@ static enum ww_code print_run(const struct cmd_line *line, const struct ww_resul
     return json ? ww_report_json(run, id, stdout, error) : ww_report_text(run, id, stdout, error);
 }
 
-/* The runs' traces where they were replayed from, if they are the same still; the page takes texts from them.
- */
+/* The runs' traces at the paths that they were replayed from, if their content is the same; the page takes
+ * texts from them. */
 static enum ww_code open_traces(struct loaded *l, struct ww_error *error) {
     l->trace = calloc(l->count + 1, sizeof *l->trace);
     if (!l->trace) return ww_fail_nomem(error, "the traces");

@@ -1,7 +1,7 @@
-/* Output that goes past a terminal: a stream that writes '?' for characters that would steer it, turn the
- * direction of writing or hide, whoever printed them. Line breaks and tabs stay. Names have been through
- * ww_shown() or ww_put_text() where they are printed, which take their line breaks away as well; this one sees
- * to all that was printed without. */
+/* Output to a terminal: a stream that writes '?' for control characters, characters that change the direction
+ * of writing, and those without width. Line breaks and tabs stay. Names have been through ww_shown() or
+ * ww_put_text() where they are printed, which take their line breaks away as well; this stream covers all that
+ * was printed without them. */
 #include "../base/escape.h"
 #include "cmd.h"
 #include <errno.h>
@@ -38,7 +38,7 @@ static void put(struct screen *s, const char *p, size_t n) {
     s->out_n += n;
 }
 
-/* How many bytes the character at p has that are not there yet; CR is judged with what follows it. */
+/* How many bytes of the character at p are still missing; a CR needs the character that follows it. */
 static size_t missing(const char *p, size_t n) {
     unsigned char c = (unsigned char)*p;
     size_t want = c == '\r' ? 2 : c < 0xc2 || c > 0xf4 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;

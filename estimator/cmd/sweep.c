@@ -110,8 +110,9 @@ static enum ww_code print_json(const struct ww_sweep_summary *s, struct ww_error
     return ww_jsonw_end(&w, error);
 }
 
-/* A space without any point that can be is a mistake in the space. A part of one may be so, and a cluster would
- * compute it again if it failed; an adaptive sweep says itself why it replays nothing. */
+/* A space with only invalid points is an error of the space. A shard may have only invalid points: as an error
+ * it would make a cluster compute the shard again. An adaptive sweep reports by itself why it replays nothing.
+ */
 static enum ww_code check_valid(const struct ww_sweep_options *o, const struct ww_sweep_summary *s, bool quiet,
                                 struct ww_error *error) {
     if (o->shard || s->budget > 0 || !s->points || s->invalid < s->points) return WW_OK;
@@ -119,7 +120,7 @@ static enum ww_code check_valid(const struct ww_sweep_options *o, const struct w
     return ww_fail(error, WW_INPUT, o->space, "no point of the space is valid: %s", s->cause[0].reason);
 }
 
-/* Such points are stored and valid, and yet no front has them: said also where nothing else is. */
+/* Such points are stored and valid, but in no front: the warning is printed also with --quiet and --json. */
 static void warn_no_value(const struct ww_sweep_summary *s) {
     uint64_t valid = s->stored - s->invalid - s->infeasible;
     if (!s->no_value) return;

@@ -47,7 +47,7 @@ enum ww_code ww_cmd_table_print(struct cmd_table *t, FILE *out, struct ww_error 
         if (n > width[c]) width[c] = n;
         if (i >= t->columns && !is_number(t->cell[i])) right[c] = false;
     }
-    size_t gap = 0; /* blanks owed: written before the next text, so that no line ends in them */
+    size_t gap = 0; /* pending blanks: written before the next text, so that no line ends in blanks */
     for (size_t i = 0; i < t->count && !t->failed; i++) {
         size_t c = i % t->columns, n = strlen(t->cell[i]);
         if (right[c]) gap += width[c] - n;

@@ -96,7 +96,7 @@ static void import_text(const struct cmd_line *line, const struct ww_import_stat
     note(s->operands_dropped, "operands beyond two results and six sources are left out");
 }
 
-/* Unknown opcodes are a warning, so that nobody overlooks them. */
+/* Unknown opcodes are a warning, so that they are noticed. */
 static void warn_unknown(const struct ww_import_stats *s) {
     if (!s->unknown_instructions) return;
     fprintf(stderr,
@@ -109,7 +109,7 @@ static void warn_unknown(const struct ww_import_stats *s) {
     fputc('\n', stderr);
 }
 
-/* A trace that lacks something is imported as it is: a warning for each launch and kind. */
+/* An incomplete trace is imported as it is, with a warning for each launch and kind. */
 static void warn_gaps(const struct ww_import_stats *s) {
     for (size_t i = 0; i < s->gap_count; i++) {
         fputs("warpwatt: warning: ", stderr);

@@ -34,8 +34,8 @@ struct trace_job {
 /* How many processes have a trace that is whole, where each has its own (%p); else 0. */
 unsigned ww_trace_count(const struct trace_job *j);
 
-/* What went wrong with the recording of a program that has ended, if something did; says on stderr what else is
- * worth knowing. Errors: WW_EXEC, WW_UNSUPPORTED (no CUDA was used), what the runtime reported. */
+/* The error of the recording of a program that has ended, if there was one. Prints warnings and notes on
+ * stderr. Errors: WW_EXEC, WW_UNSUPPORTED (no CUDA was used), what the runtime reported. */
 enum ww_code ww_trace_judge(const struct trace_job *j, struct ww_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* trace_judge.c: what is said of a recording when its program has ended. */
+/* trace_judge.c: errors and warnings of a recording whose program has ended. */
 #include "../base/escape.h"
 #include "../base/pidpath.h"
 #include "../base/text.h"
@@ -46,7 +46,7 @@ static enum ww_code judge_failed(const struct trace_job *j, struct ww_error *err
     return ww_fail(error, j->failed, j->path, "%s: see the message above", no_trace(j));
 }
 
-/* Processes that were killed, or still run, beside others that were recorded. */
+/* Processes that were killed, or still run, in addition to those that were recorded. */
 static void say_others(const struct trace_job *j) {
     if (j->running)
         fprintf(stderr,

@@ -1,5 +1,5 @@
-/* trace_program.c: starts a program with the recording CUDA runtime in front of the system's, listens to its
- * reports, and cleans up after a program that did not end well.
+/* trace_program.c: starts a program with the recording CUDA runtime in front of the system's, reads its
+ * reports, and removes the files of processes that did not end by exit().
  *
  * The runtime writes lines to a pipe: "begin PID" when a process has made a device, then "done LAUNCHES
  * RECORDED WARP-INSTRUCTIONS THREAD-INSTRUCTIONS BYTES PID" or "failed CODE PID" at its exit. */
@@ -44,7 +44,7 @@ static enum ww_code find_program(struct trace_job *j, struct ww_error *error) {
     return ww_fail(error, WW_IO, j->name, "no such program in PATH");
 }
 
-/* The folder of our libcudart: beside this program, or where it is installed. */
+/* The folder of our libcudart: relative to this program, or the installed one. */
 static enum ww_code find_library(struct trace_job *j, struct ww_error *error) {
     static const char *const places[] = {"cudart", "../lib/warpwatt/cudart"};
     const char *given = getenv("WARPWATT_CUDART");
@@ -220,8 +220,8 @@ static void forward(const struct trace_job *j) {
     if (s.ssi_code == SI_USER || s.ssi_code == SI_QUEUE) kill(j->child, (int)s.ssi_signo);
 }
 
-/* Until all processes have ended that the program's own has started: then nobody holds the pipe open. A signal
- * ends the waiting, not the processes. */
+/* Until all processes have ended that the program's own has started: then no process holds the pipe open. A
+ * signal ends the waiting, not the processes. */
 static void wait_for_children(struct trace_job *j, struct pollfd f[2]) {
     struct signalfd_siginfo s;
     while (f[0].fd >= 0) {
@@ -257,7 +257,7 @@ static unsigned remove_of(const char *target, long pid) {
     return removed;
 }
 
-/* A process that has ended stays until its parent has asked how. */
+/* A process that has ended remains as a zombie until its parent waits for it. */
 static bool runs(long pid) {
     char path[40], text[400];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
@@ -401,7 +401,7 @@ static enum ww_code finish(struct trace_job *j, double seconds, struct ww_error 
     look_at_processes(j);
     enum ww_code code = ww_trace_judge(j, &mine);
     if (code != WW_OK && !ww_cmd_has(j->line, "quiet") && !ww_cmd_has(j->line, "json")) print_traces(j);
-    if (code != WW_OK && own != 0) { /* the program's own status is what counts, and it has spoken */
+    if (code != WW_OK && own != 0) { /* the program's own status takes precedence */
         fprintf(stderr, "warpwatt: %s: %s\n", ww_shown(mine.where), ww_shown(mine.text));
         return WW_OK;
     }

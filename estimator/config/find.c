@@ -120,7 +120,7 @@ static bool listed(const struct ww_names *names, const char *text, size_t n) {
 
 static enum ww_code add_json_names(const char *dir, struct ww_names *names, struct ww_error *error) {
     DIR *d = opendir(dir);
-    if (!d) return WW_OK; /* most of the places searched do not exist */
+    if (!d) return WW_OK; /* most of the folders searched do not exist */
     enum ww_code code = WW_OK;
     for (struct dirent *e; code == WW_OK && (e = readdir(d));) {
         size_t n = strlen(e->d_name);

@@ -2,9 +2,8 @@
  *
  * In this order: $WARPWATT_MODELS (for subdir "models" only), $WARPWATT_DATA/SUBDIR; where this code is a
  * shared library, the source tree that it was built in or the prefix that it is installed under; the source
- * tree that the executable was built in, ../share/warpwatt/SUBDIR beside the executable, the install prefix's
- * share/warpwatt/SUBDIR. The environment is read at each call; nothing is cached.
- */
+ * tree that the executable was built in, ../share/warpwatt/SUBDIR relative to the executable's folder, the
+ * install prefix's share/warpwatt/SUBDIR. The environment is read at each call; nothing is cached. */
 #ifndef WW_CONFIG_FIND_H
 #define WW_CONFIG_FIND_H
 

@@ -52,7 +52,7 @@ static void file_stem(const char *path, char out[WW_STR_MAX]) {
     out[n] = 0;
 }
 
-/* Where `name` lies: a path as given, else beside the file that inherits from it, else in the search
+/* The file of `name`: a path as given, else in the folder of the file that inherits from it, else in the search
  * directories. */
 static enum ww_code locate(const char *name, const char *beside, char out[WW_PATH_MAX],
                            struct ww_error *error) {
@@ -100,7 +100,7 @@ static enum ww_code load_parent(struct load *l, const cJSON *root, const char *p
     return code == WW_OK ? note_table(l, up) : code;
 }
 
-/* Models choose between two schedulers only; whoever names another finds the way to it. */
+/* Models choose between two schedulers only; the error for another one names --mech. */
 static enum ww_code say_scheduler(enum ww_code code, const char *where, struct ww_error *error) {
     size_t n = strlen(error->text);
     if (code != WW_OK && strstr(where, "core.sched"))
@@ -255,7 +255,7 @@ static enum ww_code make_json(struct ww_gpu *gpu, struct ww_error *error) {
     return gpu->json ? WW_OK : ww_fail_nomem(error, "a GPU's parameters");
 }
 
-/* "--set A=1 --set B=2": what is to blame when the file alone is sound. */
+/* "--set A=1 --set B=2": the overrides, which an error names if the file alone is valid. */
 static void name_overrides(const char *const *overrides, size_t count, char out[240]) {
     struct ww_buf text = {0};
     for (size_t i = 0; i < count; i++) ww_buf_printf(&text, "%s--set %s", i ? " " : "", overrides[i]);

@@ -1,4 +1,4 @@
-/* What cJSON lets pass and this project does not, found before cJSON sees the text. */
+/* Checks of JSON text that cJSON does not make; they run before cJSON. */
 #include "json_scan.h"
 #include <string.h>
 

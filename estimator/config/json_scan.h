@@ -1,4 +1,4 @@
-/* json_scan.h: what cJSON lets pass and this project does not, found before cJSON sees the text. */
+/* json_scan.h: checks of JSON text that cJSON does not make; they run before cJSON. */
 #ifndef WW_CONFIG_JSON_SCAN_H
 #define WW_CONFIG_JSON_SCAN_H
 

@@ -5,7 +5,7 @@
 
 #include "gpu.h"
 
-/* Of A and B. */
+/* Element types of A and B. */
 enum ww_matrix_type {
     WW_MATRIX_FP16, /* and bf16 */
     WW_MATRIX_TF32,
@@ -23,7 +23,7 @@ struct ww_matrix {
     bool sparse;        /* half of A is left out */
     bool fp32;          /* sums of fp32 */
     bool async;         /* one of a warpgroup, whose result is waited for by groups */
-    bool whole;         /* of these, one that a warp asks for alone; sums lie in tensor memory */
+    bool whole;         /* of these, one that a single warp issues; sums lie in tensor memory */
     bool pair;          /* of these, one of two CTAs, each of which has half of the rows */
     uint16_t m, n, k;   /* of the warp, or of the warpgroup */
     uint32_t fma;       /* multiply-adds of a warp; with a sparse A those that are not left out */

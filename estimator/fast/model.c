@@ -95,8 +95,8 @@ static double load_latency(const struct point *q) {
 }
 
 /* Latencies that depend on the reader (pipe.guard_latency): a conditional branch has a comparison before it, a
- * memory instruction the computation of its address, a special function its argument. And with code that no L0
- * holds, each of its lines costs icache.stream_cycles as it is passed. */
+ * memory instruction the computation of its address, a special function its argument. If an L0 does not hold
+ * the code, each of its lines costs icache.stream_cycles. */
 static void by_reader(const struct point *q, double *l) {
     const struct ww_gpu_spec *g = q->gpu;
     double code = (double)q->p->code_lines * 128;
@@ -306,9 +306,9 @@ double ww_model_join(const double *term, size_t n, double exponent) {
 
 /* Instructions pass issue and units, or shared memory behind them; requests pass look-ups, crossbar and L2
  * slices, DRAM, one after another: such stages are full at the same time, so that little more than the
- * narrowest counts, and the two kinds go on side by side. With dependences they take turns the more, the fewer
- * CTAs follow one another and drift apart. What limits a launch idles at its edges, before the first CTAs get
- * there and behind the last ones. */
+ * narrowest counts, and the two kinds go on side by side. With dependences the two kinds overlap less, the
+ * fewer CTAs follow one another. The limiting resource idles at the launch's start and end, before the first
+ * CTAs use it and after the last ones. */
 static double cycles_of(const struct point *q, const double *t) {
     double edge = q->with->edge * q->cta_path;
     double core[] = {t[WW_MODEL_ISSUE], t[WW_MODEL_UNIT], t[WW_MODEL_LSU]};
@@ -345,8 +345,8 @@ static void limits(struct point *q, struct ww_model_result *out, double *rows) {
     out->waits.bound_by_memory = most >= WW_MODEL_LSU && most <= WW_MODEL_DRAM;
 }
 
-/* CTAs of an SM that go on at a time. Warps do not keep step: as many as keep the narrowest stage busy, path
- * over its cycles, go on, while others wait for their turn and their data need no room in the caches yet. */
+/* CTAs of an SM that go on at a time. Warps are not in step: as many progress as keep the narrowest stage busy
+ * (path over its cycles). Others wait for their turn, and their data do not take cache capacity yet. */
 static double active(const struct point *q, const double *term) {
     double most = 0, all = q->resident;
     for (int t = WW_MODEL_ISSUE; t <= WW_MODEL_DRAM; t++)

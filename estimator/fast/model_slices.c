@@ -1,4 +1,4 @@
-/* model_slices.c: what the slices of the L2 have to do. */
+/* model_slices.c: the load of each L2 slice. */
 #include "../core/memory/addrmap.h"
 #include "model_part.h"
 

@@ -23,7 +23,7 @@ static double misses(const struct ww_miss_curve *c, double lines, double ways, d
            4;
 }
 
-/* The same between the two levels of concurrency around the one at hand. */
+/* The same between the two levels of concurrency around the given one. */
 static double local_misses(const struct ww_miss_curve *first, size_t stride, double level, double lines,
                            double ways, double spread) {
     unsigned low = level >= WW_LOCAL_LEVELS - 1 ? WW_LOCAL_LEVELS - 1 : (unsigned)level;
@@ -39,8 +39,8 @@ static double l1_lines(const struct ww_gpu_spec *gpu, uint32_t resident, uint32_
     return bytes > 128 ? bytes / 128 : 1;
 }
 
-/* Misses of a cache behind all SMs, between the two levels of concurrency around the one at hand; `level`
- * counts from the first. */
+/* Misses of a cache behind all SMs, between the two levels of concurrency around the given one; `level` counts
+ * from the first. */
 static double far_misses(const struct ww_miss_curve first[WW_GLOBAL_LEVELS], double level, double lines,
                          double ways, double spread) {
     if (level <= 0) return misses(&first[0], lines, ways, spread);
@@ -62,7 +62,7 @@ static void add_l1(const struct ww_model_kernel *k, const struct ww_gpu_spec *gp
     double reads = whole ? asked * 4 : sectors, missed = whole ? asked * line_miss * 4 : sectors * sector_miss;
     t->l1_reads += reads;
     t->l1_misses += missed;
-    double requests = gpu->l1_line > 32 ? asked : sectors; /* lines of 32 bytes are asked for one by one */
+    double requests = gpu->l1_line > 32 ? asked : sectors; /* lines of 32 bytes are requested one by one */
     t->l1_lines += requests;
     t->more_lines += requests - asked;
     double per_line = requests > 0 ? reads / requests : 1;

@@ -13,7 +13,7 @@
 #define LOCAL_STEPS 200000 /* instructions of a sample of one SM's CTAs */
 #define LOCAL_SMS                                                                                              \
     61 /* that share the CTAs, unless there are fewer; CTAs of one SM are not aligned in the grid */
-#define PATH_CTAS 6                 /* whose critical paths are taken, beside the longest */
+#define PATH_CTAS 6                 /* whose critical paths are taken, in addition to the longest one */
 #define PATH_STEPS 60000            /* instructions of these */
 #define GPU_SHARE 0.75              /* of the host's time: the passes over all SMs */
 #define FULL (WW_GLOBAL_LEVELS - 1) /* the level of most CTAs at a time */
@@ -228,7 +228,7 @@ static enum ww_code pass_over_levels(struct maker *m, struct ww_error *error) {
     if (p->load_lines[0] + p->load_lines[1] + p->bypass_lines + p->atomic_lines == 0) return WW_OK;
     for (unsigned level = 0; level < WW_LOCAL_LEVELS; level++) {
         uint64_t at_a_time = 1u << level, stride = ctas / at_a_time;
-        if (level > 0 && at_a_time > ctas) { /* as many as there are were looked at */
+        if (level > 0 && at_a_time > ctas) { /* all CTAs have been sampled */
             m->to->local_reuse[level] = m->to->local_reuse[level - 1];
             continue;
         }

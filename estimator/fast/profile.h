@@ -3,13 +3,12 @@
  *   trace --one pass--> counts, global reuse, rows  \
  *         --samples---> reuse on one SM, paths       > struct ww_model_profile --> model.h, FILE.profile
  *
- * A profile is plain data without pointers into the trace. It is made once for a trace, stored beside it
+ * A profile is plain data without pointers into the trace. It is made once for a trace, stored next to it
  * (profile_file.h), and every design point is computed from it alone. Related published models profile the
  * intervals of a representative warp (J.-C. Huang et al., GPUMech, MICRO 2014), the divergence of its accesses
  * (L. Wang et al., MDM, MICRO 2020) and the structural limits of a core (J. Lee et al., GCoM, ISCA 2022). Here
  * a CTA's dependences are kept as cutting planes of its critical path (profile_path.h), so that intervals
- * follow from the latencies of each design point instead of those of one profiled machine.
- */
+ * follow from the latencies of each design point instead of those of one profiled machine. */
 #ifndef WW_FAST_PROFILE_H
 #define WW_FAST_PROFILE_H
 

@@ -107,7 +107,7 @@ static void count_shared(struct ww_kernel_profile *p, const struct ww_walk *walk
     p->shared_updates += updates;
 }
 
-/* Of each sector, the lanes that update its most wanted word, which follow one another. */
+/* Of each sector, the lanes that update its most accessed word, which are serialised. */
 static void count_updates(struct ww_profile_counter *c, const struct ww_warp_stream *w,
                           const struct ww_access *a, uint32_t mask) {
     uint64_t word[32], sector[32];

@@ -1,4 +1,4 @@
-/* Profiles stored beside their traces. */
+/* Profiles stored next to their traces. */
 #include "../api/trace.h"
 #include "profile_file.h"
 #include "../base/hash.h"

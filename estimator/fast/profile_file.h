@@ -1,8 +1,9 @@
-/* profile_file.h: profiles stored beside their traces.
+/* profile_file.h: profiles stored next to their traces.
  *
  *   FILE.profile:  "WWPROF" version(2)  size of the rest(8)  hash of the trace(16)  launches(8)
- *                  each launch: its struct's fields in order, little-endian (integers 8 bytes, reals as IEEE
- * 754 doubles or floats as in the struct)   CRC-32 of everything before it(4)
+ *                  each launch: its struct's fields in order, little-endian
+ *                  (integers 8 bytes, reals as IEEE 754 doubles or floats as in the struct)
+ *                  CRC-32 of everything before it(4)
  *
  * The name is the trace's with ".profile" behind it. A profile belongs to the trace whose content hash it
  * holds.

@@ -31,7 +31,7 @@ void ww_hot_add(struct ww_hot *h, uint64_t piece) {
     h->piece[i].updates++;
 }
 
-/* Of equally many updates the lower address, so that the order says nothing of the table. */
+/* Of equally many updates the lower address, so that the order does not depend on the hash table. */
 static bool before(const struct piece *a, uint64_t piece, uint64_t updates) {
     return a->updates > updates || (a->updates == updates && a->number - 1 < piece);
 }

@@ -1,4 +1,4 @@
-/* A copy of one CTA's streams, so that its group can be let go. */
+/* A copy of one CTA's streams, so that its group can be released. */
 #include "profile_keep.h"
 
 #include "../base/bits.h"

@@ -39,7 +39,7 @@ struct result {
 struct warp {
     struct ww_walk walk;
     struct moment now;   /* issue of its last instruction */
-    struct result last;  /* memory operation that is answered last */
+    struct result last;  /* memory operation whose reply comes last */
     uint32_t redirected; /* steps to the next issue are of a branch */
     bool waits, ended;
 };
@@ -195,7 +195,7 @@ double ww_path_longest(struct ww_path *path, const struct ww_cta_trace *cta,
     } while (open_barrier(path, warps, latency));
     for (uint32_t i = 0; i < warps; i++) {
         struct warp *w = &path->warp[i];
-        wait_for(w, &w->last); /* a CTA leaves when its loads are answered */
+        wait_for(w, &w->last); /* a CTA ends when its loads have their data */
         if (w->now.at > end.at) end = w->now;
     }
     for (int c = 0; c < WW_PATH_COUNT; c++) steps[c] = (double)end.steps[c];

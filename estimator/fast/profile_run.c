@@ -71,7 +71,7 @@ static bool step_once(struct runner *r, struct ww_walk *w, struct ww_episode *e)
     return true;
 }
 
-/* CTAs that lie apart would hold a group of the reader's each. */
+/* CTAs that are far apart in the file would each keep a decoded group in memory. */
 static bool keeps(const struct runner *r) {
     return r->run->stride > 1;
 }

@@ -28,12 +28,14 @@ struct ww_profile_run {
     void (*access)(void *context, enum ww_walk_kind kind, const struct ww_walk_line *line, unsigned n,
                    double far[2]);
     void (*episode)(void *context, const double far[2]); /* a warp waits for loads */
-    /* Every instruction, NULL: nobody looks; every CTA that has ended, by its number of instructions. */
+    /* Called for each instruction (NULL: not called), and for each CTA that has ended, with its number of
+     * instructions. */
     void (*step)(void *context, const struct ww_walk *walk, const struct ww_inst *inst, uint32_t mask,
                  const struct ww_access *access, bool last);
     void (*cta)(void *context, uint64_t cta, uint64_t instructions);
-    bool (*go_on)(void *context, uint64_t steps); /* now and then; NULL: always; false: stop with WW_FAIL */
-    uint64_t done, done_ctas;                     /* instructions and CTAs that ran */
+    bool (*go_on)(void *context,
+                  uint64_t steps); /* called periodically; NULL: never stop; false: stop with WW_FAIL */
+    uint64_t done, done_ctas;      /* instructions and CTAs that ran */
 };
 /* Errors: those of ww_trace_load_cta, WW_NOMEM, WW_FAIL. */
 enum ww_code ww_profile_run(struct ww_profile_run *run, struct ww_error *error);

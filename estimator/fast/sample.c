@@ -14,7 +14,7 @@ enum { PAIRS = 4 };  /* units that are measured with a longer way before them, t
 #define MARGIN 0.85  /* of the target, that the second stage aims at: the rest is for the correction of bias */
 enum { STEPS = 60 }; /* bisections of the sample's size */
 #define FAST_LEAST 0.6 /* of full replay's time, that fast replay takes where it gains most */
-#define SURE 0.9       /* that the correlation is at least what is reckoned with */
+#define SURE 0.9       /* that the correlation is at least the assumed one */
 
 static const char *const reasons[WW_SAMPLE_REASONS] = {
     "so small that sampling gains nothing: replayed in full",
@@ -97,7 +97,8 @@ static double half_width(const struct sampler *s, const struct ww_estimate *e, i
     return ww_stats_t(s->o->confidence, e->df[k]) * sqrt(e->variance[k][k]);
 }
 
-/* Standard deviation of a stratum's units in parts of what is allowed for the total: the larger measure's. */
+/* Standard deviation of a stratum's units, relative to the allowed one of the total: the larger one of the
+ * measures. */
 static double need_of(const struct sampler *s, size_t h) {
     double most = 0;
     for (int k = 0; k < WW_MEASURES; k++) {
@@ -131,7 +132,7 @@ static double allocate(struct sampler *s, double k) {
     return variance;
 }
 
-/* The smallest second stage that the pilot's variances let hope for the target. */
+/* The smallest second stage that should reach the target, by the pilot's variances. */
 static void plan(struct sampler *s) {
     double low = 0, high = 1;
     if (allocate(s, 0) <= 1) return;
@@ -166,7 +167,7 @@ static bool met(const struct sampler *s) {
     return true;
 }
 
-/* Wants the stratum whole whose variance is the largest part of what is too much. False: none is left. */
+/* Selects the whole of the stratum that contributes most to the excess variance. False: none is left. */
 static bool want_worst(struct sampler *s) {
     size_t worst = 0;
     double most = 0;
@@ -188,7 +189,7 @@ static void look(struct sampler *s, bool pilot) {
     ww_sample_totals(s->f, s->measure, s->e->variate ? s->fast : NULL, pilot, s->spread, s->e);
 }
 
-/* Draws what is wanted, unless it would cost too much together with what was drawn. */
+/* Draws the wanted units, unless that and the units drawn so far would cost too much. */
 static enum ww_code draw_wanted(struct sampler *s, struct ww_error *error) {
     s->e->all = planned_cost(s) >= WORTH * s->f->instructions;
     if (s->o->plan && !s->e->all) s->o->plan(s->o->context, s->wanted, PAIRS);
@@ -231,7 +232,7 @@ static enum ww_code try_fast(struct sampler *s, bool *tried, struct ww_error *er
     return WW_OK;
 }
 
-/* The least correlation of the families that were tried, weighted by nothing: each has to have it. */
+/* The least correlation of the families that were tried, unweighted: each family must reach it. */
 static void correlate(struct sampler *s, double *least) {
     double ratio[WW_MEASURES], part = 1;
     s->e->correlation = 1;

@@ -103,7 +103,7 @@ struct ww_sample_options {
     bool energy;  /* joules count */
     bool variate; /* units can be measured by fast replay, too, and are where that pays (sample_variate.h) */
     ww_measure_fn measure;
-    ww_sample_plan_fn plan; /* NULL: nobody wants to know */
+    ww_sample_plan_fn plan; /* NULL: not called */
     void *context;
 };
 

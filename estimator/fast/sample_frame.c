@@ -7,11 +7,11 @@
  * small to be sampled. */
 #define SIZE_RATIO 1.15
 #define MERGE_RATIO 1.6
-/* Units of a stratum from which it is worth being cut by place in the program. */
+/* Least units of a stratum for which it is divided by place in the program. */
 enum { EARLY = 2, SMALL_STRATUM = 4, PLACE_UNITS = 64, PLACES_MOST = 2 };
 
 /* Windows that begin with fewer than six waves behind the first fill are too fast or too slow, by up to 17 %:
- * CTAs that were placed together go on in step for a while. */
+ * CTAs that were placed together stay in step for a while. */
 const struct ww_frame_shape ww_frame_shape = {
     .start = 4, .warm_up = 6, .window = 12, .window_least = 4, .windows = 48, .least = 64};
 

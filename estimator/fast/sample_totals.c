@@ -24,8 +24,8 @@ static void expand(const struct ww_frame *f, const struct ww_measure *measure, c
     }
 }
 
-/* What a unit takes beyond the family's ratio and, if fast replay is the control variate, beyond what that
- * tells. */
+/* What a unit takes beyond the family's ratio and, if fast replay is the control variate, beyond its
+ * prediction. */
 static void residual_of(const struct ww_measure *m, const struct ww_measure *fast, const double *ratio,
                         const struct ww_variate *v, double e[WW_MEASURES]) {
     for (int k = 0; k < WW_MEASURES; k++) {

@@ -1,4 +1,4 @@
-/* mech.h: what every mechanism says of itself, and the one list of them (mech.def).
+/* mech.h: the description of every mechanism, and the list of all (mech.def).
  *
  * A mechanism is one file in this folder that ends in a const ops struct whose first member is a struct
  * ww_mech_info. It sees base/, config/ and its own kind's header, never core/. It holds no global state;

@@ -22,7 +22,7 @@ static bool is_same_code(const struct ww_pc_code *code, const struct ww_launch_r
     return true;
 }
 
-/* A copy of the string, or what stands for the same one already. */
+/* A copy of the string, or the copy that exists already. */
 static const char *copy(struct ww_arena *arena, const char *s, const char *before) {
     return before && strcmp(before, text(s)) == 0 ? before : ww_arena_strdup(arena, text(s));
 }

@@ -1,4 +1,4 @@
-/* Giving a result back. */
+/* Freeing a result. */
 #include "result.h"
 #include "../base/arena.h"
 #include <stdlib.h>

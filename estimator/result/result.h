@@ -275,9 +275,9 @@ extern "C" {
 
 /* Gives a result back; NULL is fine. */
 WW_API void ww_result_free(struct ww_result *result);
-/* The ratio of two designs that were sampled alike (same trace, same seed): what both take in the same unit
- * rises and falls together, so that the ratio is known better than either (ratio estimator of a stratified
- * sample, Cochran, Sampling Techniques, 1977, section 6.11). */
+/* The ratio of two designs that were sampled alike (same trace, same seed): the costs of a unit under both are
+ * correlated, so that the ratio has a smaller error than either (ratio estimator of a stratified sample,
+ * Cochran, Sampling Techniques, 1977, section 6.11). */
 struct ww_sample_ratio {
     double ratio, lo, hi; /* a by b */
     size_t common;        /* units that both measured */

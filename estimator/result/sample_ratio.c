@@ -137,7 +137,7 @@ enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampli
     ww_arena_free(&arena);
     double bias_a = energy ? a->bias_energy : a->bias_cycles, bias_b = energy ? b->bias_energy : b->bias_cycles;
     double correction = has_parts(a) ? 1 : (1 + bias_a) / (1 + bias_b), bias = bias_a - bias_b;
-    out->ratio *= correction; /* the rows are as they were measured, without what the totals are corrected by */
+    out->ratio *= correction; /* the rows are as measured, without the correction of the totals */
     variance *= correction * correction;
     double warm = has_parts(a) ? WW_WARM_ERROR_PARTS : WW_WARM_ERROR;
     variance += (bias * bias / 3 + 2 * warm * warm + drift) * out->ratio * out->ratio;

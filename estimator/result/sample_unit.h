@@ -1,4 +1,5 @@
-/* sample_unit.h: what a sampled run replayed at a time, and how sure that is beside the draw. */
+/* sample_unit.h: the units of a sampled run, and the error of a unit's replay in addition to that of sampling.
+ * */
 #ifndef WW_RESULT_SAMPLE_UNIT_H
 #define WW_RESULT_SAMPLE_UNIT_H
 

@@ -1,6 +1,6 @@
 /* check.c: the conservation laws that every result obeys.
  *
- * Works on results that were read back from a database too, so it looks at nothing but the result. */
+ * Works on results that were read back from a database too, so it uses only the result. */
 #include "../api/run.h"
 #include "../result/result.h"
 #include "../result/names.h"

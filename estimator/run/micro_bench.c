@@ -1,4 +1,4 @@
-/* Replays microbenchmarks that are made in memory (traces/micro) and says when instructions issued. */
+/* Replays microbenchmarks that are made in memory (traces/micro) and records when instructions issued. */
 #include "../api/gpu.h"
 #include "../result/result.h"
 #include "micro_bench.h"

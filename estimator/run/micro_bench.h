@@ -1,4 +1,5 @@
-/* bench.h: replays microbenchmarks that are made in memory (traces/micro) and says when instructions issued.
+/* micro_bench.h: replays microbenchmarks that are made in memory (traces/micro) and records when instructions
+ * issued.
  *
  * A bench is a GPU that has just been turned on: its caches are empty. Launches follow one another on it as
  * those of a run do: what the L2 and beyond hold lasts. ww_bench_reset turns the GPU off and on again.
@@ -33,19 +34,19 @@ struct ww_bench_result {
 enum ww_code ww_bench_new(const struct ww_gpu *gpu, uint64_t seed, struct ww_bench **out,
                           struct ww_error *error);
 void ww_bench_free(struct ww_bench *bench);
-/* From the next reset on, launches take what the GPU says that they take beside their CTAs; at first they take
- * nothing, since figures are those of a kernel's own clock. */
+/* From the next reset on, launches have the GPU's overhead in addition to their CTAs. At first they have none,
+ * since figures are those of a kernel's own clock. */
 void ww_bench_launches(struct ww_bench *bench);
 enum ww_code ww_bench_reset(struct ww_bench *bench, struct ww_error *error);
 /* While launches replay, calls `progress` every 2^14 warp instructions; its false ends the launch with WW_FAIL.
- * NULL: nobody asks, as at the start. */
+ * NULL: no call, as at the start. */
 void ww_bench_watch(struct ww_bench *bench, ww_progress_fn progress, void *context);
 /* Replays the microbenchmark. `samples`: how many issues to keep at most, 0 for none.
  * Errors: WW_UNSUPPORTED (a CTA does not fit an SM), WW_NOMEM, WW_INTERNAL. */
 enum ww_code ww_bench_run(struct ww_bench *bench, const struct ww_micro *micro, size_t samples,
                           struct ww_bench_result *out, struct ww_error *error);
 
-/* What a benchmark's author knows of the board from its data sheet. */
+/* The figures of the board's data sheet, as a benchmark's author has them. */
 struct ww_bench_board {
     const char *name, *arch;
     uint32_t sms, max_warps, max_threads, max_ctas, max_cta_threads;

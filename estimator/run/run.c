@@ -240,7 +240,8 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
                          : "");
 }
 
-/* A trace of another GPU replays, each unit that this one lacks by the nearest that it has; the run says so. */
+/* A trace of another GPU replays: for a unit that this GPU lacks, the nearest one stands in; the run prints a
+ * warning. */
 static enum ww_code compare_arch(struct run *r, struct ww_error *error) {
     for (size_t i = 0; i < r->launches.count; i++)
         for (uint64_t k = r->launches.range[i].first; k <= r->launches.range[i].last; k++) {

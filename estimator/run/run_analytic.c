@@ -160,7 +160,7 @@ static enum ww_code model_all(struct run *r, const struct ww_model_profile *prof
     return WW_OK;
 }
 
-/* Fails for a mechanism that changes what the model takes for granted. */
+/* Fails for a mechanism that changes what the model assumes. */
 static enum ww_code fail_mechanism(const struct ww_mech_info *m, struct ww_error *error) {
     const char *kind = ww_mech_kind_name(m->kind);
     struct ww_buf known = {0};

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the run's launches draw beside the board's power. */
+/* The watts of the run's launches, compared with the board's power. */
 struct above {
     size_t launches;
     uint64_t time_ps;

@@ -23,8 +23,8 @@ static size_t number_of(const struct known *k) {
     return n;
 }
 
-/* Engines of bulk transfers serve one launch at a time, clusters are placed by themselves, and so does what
- * counts writes that are waited for. */
+/* Launches that exclude others: engines of bulk transfers serve one launch at a time, clusters are placed
+ * alone, and writes that are waited for are counted for one launch. */
 static bool stays_alone(const struct ww_launch *l) {
     if (l->wait_words || l->cluster[0]) return true;
     for (uint32_t i = 0; i < l->inst_count; i++)

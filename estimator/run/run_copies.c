@@ -7,8 +7,8 @@
  * slow each other down in proportion.
  *
  * How large a launch is: the part of the GPU's places for its CTAs that they fill, at most all. What a launch
- * takes alone follows from its replay: it ran beside others there, whose sizes and times are known. So without
- * copies launches end when the replay says. */
+ * takes alone follows from its replay, where it ran together with others, whose sizes and times are known. So
+ * without copies launches end when the replay says. */
 #include "../../traces/host_copy.h"
 #include "../config/gpu.h"
 #include "../core/launch/ctalog.h"
@@ -139,8 +139,8 @@ static int compare_marks(const void *a, const void *b) {
     return (int)y->end - (int)x->end;
 }
 
-/* Launches first .. end - 1 are a group of the replay. Alone each would have taken its time less what the
- * others held it up. */
+/* Launches first .. end - 1 are a group of the replay. Alone each would have taken its time less the delay by
+ * the others. */
 static enum ww_code find_alone(struct schedule *s, uint32_t first, uint32_t end, struct ww_error *error) {
     uint32_t n = 2 * (end - first);
     struct mark *mark = ww_arena_array(s->arena, n, sizeof *mark);

@@ -1,5 +1,5 @@
-/* What replaying each launch will cost this machine, beside the others and from its CTAs' beginning to their
- * end: so that progress tells the time left.
+/* The host time of each launch's replay, relative to the others', and how it is spread over the launch, so that
+ * progress shows the time left.
  *
  * A warp instruction costs about as much as a 32-byte sector that one asks for: fitted to the host's time of 38
  * launches of 14 programs, this is within a third of three in four of them, instructions alone within a third
@@ -37,7 +37,7 @@ static double cost_of(struct ww_coalescer *c, const struct ww_inst *inst, const 
     return cost;
 }
 
-/* Warps are taken to go side by side: the CTA's time is that of its longest one. */
+/* Warps are taken to run in parallel: the CTA's time is that of its longest one. */
 static void look_at_warp(struct look *l, const struct ww_warp_stream *w, uint32_t longest) {
     const struct ww_access *access = w->access;
     for (uint32_t i = 0; i < w->step_count; i++) {
@@ -145,8 +145,8 @@ static double on_curve(const struct ww_run_cost *c, double steps) {
     return 1;
 }
 
-/* Where memory holds warps up instructions are issued long before the launch ends, and CTAs of one wave end
- * together at its end: without a curve the truth lies between. */
+/* Where warps wait for memory, instructions issue long before the launch ends, and CTAs of one wave end
+ * together at its end: without a curve the value lies between. */
 double ww_run_part_of_launch(const struct ww_run_cost *c, double issued, double ended) {
     double open = 1 - ended, running = c->resident < open ? c->resident : open;
     if (!(c->resident > 0) || !(running > 0)) return (1 - ENDED_WEIGHT) * issued + ENDED_WEIGHT * ended;

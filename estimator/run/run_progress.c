@@ -4,7 +4,8 @@
 #include <math.h>
 
 /* A replay's last instructions cost the host less: there are fewer warps to look at, and accesses wait less for
- * one another. Over 28 replays of 10 programs this exponent of what is left made the most predictions true. */
+ * one another. Over 28 replays of 10 programs this exponent of what is left gave the most accurate predictions.
+ */
 #define CHEAPER_END 1.1
 
 static double part_of_replay(double part) {

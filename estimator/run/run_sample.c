@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Sectors that warming touches before a unit, in L2s full of them: after that many, what the L2 holds is what
- * the program would have left there. */
+/* Sectors that warming touches before a unit, in L2s full of them: after that many, the L2 holds what the
+ * program would have left there. */
 enum { WARM_L2S = 8 };
 /* Sectors that a warp's access to memory touches, for how far back that is: four are 32 neighbouring words. */
 enum { ACCESS_SECTORS = 4 };
@@ -157,7 +157,7 @@ static struct stretch stretch_of(const struct ww_sampler *s, const struct ww_uni
     struct stretch out = {.position = ww_sampler_position(s, u->launch), .from = u->from};
     const struct ww_frame_launch *l = &s->launch[out.position];
     out.in_step = longer && u->kind == WW_UNIT_WINDOW;
-    longer |= u->early; /* which have nothing to be warmed by but what went just before */
+    longer |= u->early; /* which only the CTAs directly before them can warm */
     if (u->kind == WW_UNIT_WINDOW || u->kind == WW_UNIT_TAIL) {
         uint64_t more = longer ? LONGER_WAVES * l->resident : 0;
         out.from = u->from > more ? u->from - more : 0;
@@ -245,8 +245,8 @@ static enum ww_code replay_stretch(struct ww_sampler *s, struct ww_engine *engin
     return WW_OK;
 }
 
-/* A unit in the middle of a program meets refreshes, clocks' edges and random replacement in a state that is as
- * good as random: one that the unit alone decides. The first unit has what the program has. */
+/* A unit in the middle of a program meets refreshes, clocks' edges and random replacement in a state that may
+ * be taken as random: random, with a seed from the unit alone. The first unit has what the program has. */
 static uint64_t set_phase(const struct ww_sampler *s, const struct ww_unit *u, struct ww_engine_options *o) {
     struct ww_rng rng;
     if (u->from == 0 && u->launch == s->launch[0].index) return 0;
@@ -313,7 +313,7 @@ static enum ww_code measure_unit(struct ww_sampler *s, size_t unit, enum ww_meas
     struct ww_arena own, *arena = keep ? s->run->arena : &own;
     struct ww_launch_result *launch = ww_arena_array(s->run->arena, 1, sizeof *launch);
     if (!launch) return ww_fail_nomem(error, "a sample");
-    WW_TRY(ww_run_goes_on(s->run, u->launch, error)); /* a replay of few cycles does not ask */
+    WW_TRY(ww_run_goes_on(s->run, u->launch, error)); /* a replay of few cycles does not call it */
     options.segments = true;
     options.fast = way == WW_WAY_FAST;
     options.code_known = kernel_ran_before(s, u);

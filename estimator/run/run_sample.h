@@ -33,7 +33,7 @@ enum ww_code ww_sampler_measure(void *context, const struct ww_frame *frame, siz
 
 /* A plan's cost for progress (ww_sample_plan_fn); context: the sampler. */
 void ww_sampler_plan(void *context, const size_t *wanted, size_t pairs);
-/* What was replayed or warmed of the unit at hand, in warp instructions of the launch at `position`. */
+/* What was replayed or warmed of the current unit, in warp instructions of the launch at `position`. */
 void ww_sampler_spend(struct ww_sampler *s, size_t position, double replayed, double warmed);
 /* A unit is about to be measured, and was. */
 void ww_sampler_begin_unit(struct ww_sampler *s, size_t unit, enum ww_measure_way way);

@@ -1,11 +1,11 @@
-/* What a sample will cost the host: so that progress tells the time left of mode sampled, too. A plan is of
+/* What a sample will cost the host, so that progress shows the time left in mode sampled, too. A plan is of
  * units whose launches, and what warms the caches before them, are known; it grows when the pilot shows that
  * more are needed. */
 #include "run_sample.h"
 
-/* Of an instruction that only warms caches, beside one that is replayed. */
+/* Cost of an instruction that only warms caches, relative to one that is replayed. */
 #define WARM_COST 0.1
-/* Of a unit that is measured again with a longer way before it, beside the first time. */
+/* Cost of a unit that is measured again with a longer warm-up, relative to the first time. */
 #define LONGER_COST 1.3
 
 static double pace_of(const struct ww_sampler *s, size_t position) {
@@ -71,9 +71,9 @@ void ww_sampler_begin_unit(struct ww_sampler *s, size_t unit, enum ww_measure_wa
     for (size_t u = unit + 1; u < s->head && unit < s->head; u++) s->planned += cost_of(s, u);
 }
 
-/* What it cost beside what the plan has. */
+/* What it cost, compared with the plan. */
 void ww_sampler_end_unit(struct ww_sampler *s) {
-    if (!(s->run->all_cost > 0)) return; /* nobody wants to know */
+    if (!(s->run->all_cost > 0)) return; /* no progress is asked for */
     s->run->all_cost -= s->planned;
     if (s->run->all_cost < s->run->spent_cost) s->run->all_cost = s->run->spent_cost;
 }

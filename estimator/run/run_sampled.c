@@ -94,7 +94,7 @@ static enum ww_code take_rows(const struct run *r, const struct ww_sampler *s, c
     return WW_OK;
 }
 
-/* Everything is replayed: as mode full, and the result says so. */
+/* Everything is replayed, as in mode full; the result has the reason. */
 static enum ww_code replay_all(struct run *r, const struct ww_sampler *s, const struct ww_estimate *e,
                                struct ww_error *error) {
     struct ww_result *out = r->result;
@@ -104,7 +104,7 @@ static enum ww_code replay_all(struct run *r, const struct ww_sampler *s, const 
     out->sampling.drawn = out->sampling.units;
     out->sampling.replayed_launches = out->sampling.launches;
     out->sampling.replayed_ctas = out->sampling.ctas;
-    out->sampling.replayed_instructions += out->warp_instructions; /* beside what the sample had taken */
+    out->sampling.replayed_instructions += out->warp_instructions; /* in addition to the sample's */
     return WW_OK;
 }
 

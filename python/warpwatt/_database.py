@@ -233,7 +233,7 @@ def sweep(space: dict[str, Any] | str | os.PathLike[str], db: str | os.PathLike[
 
 
 def validate(suite: str, *, traces: Optional[str] = None, jobs: int = 1, progress: bool | Progress = False) -> Any:
-    """The rows of a suite that sets estimates beside published figures (docs/studies/validation.md), as `validate --json`."""
+    """The rows of a suite that compares estimates with published figures (docs/studies/validation.md), as `validate --json`."""
     o = _abi.ww_validate_options()
     o.jobs, o.traces = whole(jobs, "jobs"), encode(traces)
     made = ctypes.POINTER(_abi.ww_validation)()

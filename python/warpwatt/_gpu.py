@@ -80,7 +80,7 @@ def gpu_of(gpu: str | os.PathLike[str] | Gpu, overrides: Overrides) -> Gpu:
     if not isinstance(gpu, Gpu):
         return Gpu(gpu, overrides)
     if overrides:
-        raise TypeError("give overrides where the Gpu is made, not beside it")
+        raise TypeError("give overrides where the Gpu is made, not in addition to it")
     return gpu
 
 

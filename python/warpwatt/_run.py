@@ -223,7 +223,7 @@ class Result(Owner):
         return json.loads(output("ww_report_json", self._pointer, self.run_id))
 
     def html(self, *others: "Result") -> str:
-        """The page of this run, beside those of others."""
+        """The page of this run, compared with others."""
         return page([self, *others])
 
     def compare(self, other: "Result") -> str:

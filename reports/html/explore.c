@@ -1,4 +1,4 @@
-/* Parts of a run's page to explore: rows of tables as pictures, instructions beside source lines. */
+/* Parts of a run's page to explore: rows of tables as pictures, instructions next to source lines. */
 #include "../../estimator/result/result.h"
 #include "../../estimator/result/names.h"
 #include "page.h"
@@ -109,7 +109,7 @@ void ww_html_instructions(struct ww_page *p, const struct ww_result *r) {
             e[n++] = (struct entry){&r->launch[i], r->launch[i].pc[k], 0, r->launch[i].pc_unknown};
     n = add_up(e, n);
     for (size_t i = 0; i < n; i++) all += (double)e[i].stall;
-    ww_html(p, "<details open><summary>Instructions beside their source lines: %zu</summary>\n", n);
+    ww_html(p, "<details open><summary>Instructions next to their source lines: %zu</summary>\n", n);
     if (n > INSTRUCTION_ROWS)
         ww_html(p, "<p class=\"note\">The first %d of %zu instructions; report --source has all lines.</p>\n",
                 INSTRUCTION_ROWS, n);

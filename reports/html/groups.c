@@ -100,7 +100,7 @@ const struct ww_series ww_power_groups[WW_ENERGY_GROUPS] = {
     {"constant", 8},
 };
 
-/* What a group of slots says of the run. */
+/* The sentence for a group of slots. */
 static const char *const bound_by[WW_SLOT_GROUPS] = {
     "instruction issue",
     "the latency of arithmetic: warps wait for results, too few are resident to hide it",

@@ -25,7 +25,7 @@ static struct counts count_points(const struct ww_explored *e) {
     return c;
 }
 
-/* Whether a board's power is known, which figures of points then stand beside. */
+/* Whether a board's power is known; if so, points have columns for it. */
 static bool boards_known(const struct ww_explored *e) {
     size_t i = 0;
     while (i < e->point_count && !(e->point[i].board_w > 0)) i++;

@@ -1,4 +1,4 @@
-/* listing.c: a run's source files, each line beside its machine code and what its instructions cost. The texts
+/* listing.c: a run's source files, each line next to its machine code and what its instructions cost. The texts
  * are those that the trace keeps, else files of the user's whose hash is the one that the trace notes; which
  * file a line is of comes from the database, so that a name must stay below the user's folder. */
 #include "../../estimator/result/result.h"

@@ -172,9 +172,9 @@ void ww_html_tracks(struct ww_page *p, const struct ww_result *r);
 void ww_html_explorer(struct ww_page *p, const char *const *first);
 /* launch.c: how near launches come to limits; roofline and memory chart of the one that a reader picks. */
 void ww_html_light(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *const *order);
-/* explore.c: instructions beside source lines. */
+/* explore.c: instructions next to source lines. */
 void ww_html_instructions(struct ww_page *p, const struct ww_result *r);
-/* listing.c: source files beside machine code, with counters by line, if there are texts. trace: the run's, or
+/* listing.c: source files next to machine code, with counters by line, if there are texts. trace: the run's, or
  * NULL. */
 void ww_html_listing(struct ww_page *p, const struct ww_result *r, const struct ww_trace *trace);
 void ww_html_energy(struct ww_page *p, const struct ww_result *r, const struct ww_launch_result *sum);

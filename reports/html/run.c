@@ -49,7 +49,7 @@ static void sampling(struct ww_page *p, const struct ww_result *r) {
     figure(p, "estimator", text);
 }
 
-/* The board's power, beside which the run's stands. */
+/* The board's power, for comparison with the run's. */
 static void board_figure(struct ww_page *p, const struct ww_result *r, double board) {
     char text[80], a[32], b[32];
     double watts = ww_watts(r->energy_j, r->energy_known, r->time_ps);
@@ -140,7 +140,7 @@ static void bands(struct ww_page *p, const char *gpu) {
     if (!n) ww_html(p, "<p>Not known: estimates of this GPU were not compared with a board.</p>\n");
     if (!n) return;
     ww_html(p,
-            "<p>Estimates of this GPU beside measurements: launches by their size in cycles, and "
+            "<p>Estimates of this GPU compared with measurements: launches by their size in cycles, and "
             "microbenchmarks, as of %s. How they count: " WW_BANDS_LEGEND ".</p>\n",
             band[0].date);
     ww_tab_begin(&t, p, "Error against hardware", head, 1);

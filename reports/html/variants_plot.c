@@ -1,12 +1,12 @@
-/* Drawings of variants: parallel coordinates, and ranks beside measured ones. Lines and points carry what they
- * stand for as tooltips. */
+/* Drawings of variants: parallel coordinates, and ranks compared with measured ones. Lines and points have
+ * tooltips. */
 #include "page.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    AXES = 14, /* drawn at most, that of the time beside */
+    AXES = 14, /* drawn at most, in addition to that of the time */
     STEP = 118,
     LEFT = 64,
     TOP = 40,

@@ -1,11 +1,13 @@
 /* Fuzzes how the recording driver and runtime load modules, up to a launch of each kernel of them.
  *
  *     byte 0   how: modules, libraries, files of the driver; fat binaries that a program registers; device
- * linking byte 1   what is to be run: bits 0 and 1 choose --code, bits 2 to 4 the architecture byte 2   how
- * many images there are, 1 to 4 then     each image, all but the last behind 2 bytes that say how long it is
+ *              linking
+ *     byte 1   what is to be run: bits 0 and 1 choose --code, bits 2 to 4 the architecture
+ *     byte 2   how many images there are, 1 to 4
+ *     then     each image, all but the last behind 2 bytes that give its length
  *
- * Nobody says how long an image is that a program hands over: each lies at the end of its pages, before memory
- * that cannot be read. */
+ * A program hands over an image without its length: each lies at the end of its pages, before memory that
+ * cannot be read. */
 #include "../../traces/cuda/cu.h"
 #include "../../traces/ptx/record/device_internal.h"
 #include <stdlib.h>

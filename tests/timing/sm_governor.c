@@ -29,16 +29,16 @@ static void script_plan(const void *settings, struct ww_governor_plan *plan) {
 }
 
 static void script_start(void *state, void *sm_state, const void *settings,
-                         const struct ww_governor_launch *launch, struct ww_governor_answer *answer) {
+                         const struct ww_governor_launch *launch, struct ww_governor_decision *decision) {
     (void)state;
     (void)sm_state;
     (void)settings;
     for (uint32_t i = 0; i < launch->sms; i++)
-        answer->limit[i] = script.first_limit ? script.first_limit : launch->most;
+        decision->limit[i] = script.first_limit ? script.first_limit : launch->most;
 }
 
 static void script_decide(void *state, void *sm_state, const void *settings,
-                          const struct ww_governor_epoch *epoch, struct ww_governor_answer *answer) {
+                          const struct ww_governor_epoch *epoch, struct ww_governor_decision *decision) {
     uint32_t n = script.decided++;
     (void)state;
     (void)sm_state;
@@ -47,8 +47,8 @@ static void script_decide(void *state, void *sm_state, const void *settings,
     script.seen[n] = epoch->sm[0];
     script.epoch[n] = *epoch;
     if (script.limit[n])
-        for (uint32_t i = 0; i < epoch->sms; i++) answer->limit[i] = script.limit[n];
-    if (script.clock[n] > 0) answer->clock[WW_DOMAIN_SM] = script.clock[n];
+        for (uint32_t i = 0; i < epoch->sms; i++) decision->limit[i] = script.limit[n];
+    if (script.clock[n] > 0) decision->clock[WW_DOMAIN_SM] = script.clock[n];
 }
 
 static const struct ww_governor_ops scripted = {

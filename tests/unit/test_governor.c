@@ -21,7 +21,7 @@ struct bench {
     const void *settings;
     void *state, *sm_state;
     uint32_t limit[SMS];
-    struct ww_governor_answer answer;
+    struct ww_governor_decision decision;
     struct ww_governor_sm sm[SMS];
     struct ww_governor_epoch epoch;
 };
@@ -36,13 +36,13 @@ static void bench_open(struct bench *b, const char *const *mech, size_t count) {
     b->settings = choice[WW_KIND_GOVERNOR].settings;
     b->state = calloc(1, b->ops->state_size + 1);
     b->sm_state = calloc(SMS, b->ops->sm_size + 1);
-    b->answer.limit = b->limit;
+    b->decision.limit = b->limit;
     for (int i = 0; i < SMS; i++) b->limit[i] = MOST;
-    for (int d = 0; d < WW_DOMAIN_COUNT; d++) b->answer.clock[d] = 1;
+    for (int d = 0; d < WW_DOMAIN_COUNT; d++) b->decision.clock[d] = 1;
     b->epoch = (struct ww_governor_epoch){
         .samples = SAMPLES, .sms = SMS, .most = MOST, .w_cta = W_CTA, .more = true, .sm = b->sm};
     const struct ww_governor_launch launch = {SMS, MOST, W_CTA, false};
-    if (b->ops->start) b->ops->start(b->state, b->sm_state, b->settings, &launch, &b->answer);
+    if (b->ops->start) b->ops->start(b->state, b->sm_state, b->settings, &launch, &b->decision);
 }
 
 static void bench_close(struct bench *b) {
@@ -69,14 +69,14 @@ static void all_sms(struct bench *b, double active, double waiting, double x_alu
 }
 
 static void epochs(struct bench *b, int count) {
-    while (count--) b->ops->decide(b->state, b->sm_state, b->settings, &b->epoch, &b->answer);
+    while (count--) b->ops->decide(b->state, b->sm_state, b->settings, &b->epoch, &b->decision);
 }
 
 static void expect(const struct bench *b, uint32_t limit, double sm, double memory) {
     for (int i = 0; i < SMS; i++) assert_int_equal(b->limit[i], limit);
-    assert_float_equal(b->answer.clock[WW_DOMAIN_SM], sm, 1e-12);
-    assert_float_equal(b->answer.clock[WW_DOMAIN_L2], memory, 1e-12);
-    assert_float_equal(b->answer.clock[WW_DOMAIN_DRAM], memory, 1e-12);
+    assert_float_equal(b->decision.clock[WW_DOMAIN_SM], sm, 1e-12);
+    assert_float_equal(b->decision.clock[WW_DOMAIN_L2], memory, 1e-12);
+    assert_float_equal(b->decision.clock[WW_DOMAIN_DRAM], memory, 1e-12);
 }
 
 /* ---- algorithm 1 ---- */
@@ -328,8 +328,8 @@ static uint64_t drill(const char *name) {
             trail = (trail ^ b.limit[i]) * 1099511628211u;
         }
         for (int d = 0; d < WW_DOMAIN_COUNT; d++) {
-            assert_true(b.answer.clock[d] >= 0.25 && b.answer.clock[d] <= 4);
-            trail = (trail ^ (uint64_t)llround(b.answer.clock[d] * 1e6)) * 1099511628211u;
+            assert_true(b.decision.clock[d] >= 0.25 && b.decision.clock[d] <= 4);
+            trail = (trail ^ (uint64_t)llround(b.decision.clock[d] * 1e6)) * 1099511628211u;
         }
     }
     bench_close(&b);

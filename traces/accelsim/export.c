@@ -53,7 +53,7 @@ static const char *plain_name(const struct ww_inst *i) {
     return name[i->op];
 }
 
-/* Generic accesses get the name of the space that they go to: nobody needs to resolve an address. */
+/* Generic accesses get the name of the space that they go to, so that readers need not resolve addresses. */
 static const char *spaced_name(const char *base, size_t n, unsigned space) {
     static const char *const names[][4] = {{"LD", "LDG", "LDS", "LDL"},
                                            {"ST", "STG", "STS", "STL"},
@@ -329,7 +329,7 @@ static void trace_path(const struct exporter *e, size_t number, char path[PATH_R
     snprintf(path, PATH_ROOM, "%s/kernel-%zu.traceg%s", e->dir, number + 1, e->options.xz ? ".xz" : "");
 }
 
-/* The list is written last: a folder with one is whole. After an error nothing of ours is left. */
+/* The list is written last: a folder with a list is complete. After an error our files are removed. */
 static enum ww_code export_all(struct exporter *e, struct ww_error *error) {
     char path[PATH_ROOM], list_path[PATH_ROOM];
     struct ww_buf list = {0};

@@ -1,9 +1,9 @@
 /* What a trace lacks: CTAs of its grid, warps of a CTA, and the ends of warps.
  *
  * A tracer that was stopped, a copy that was cut at a CTA's end or a post-processor that dropped lines leave a
- * text that is well-formed. It is imported, since what is there is sound, and each lack is noted once for a
- * launch, with the first place. Threads of a CUDA kernel end by EXIT, so that a warp with threads that did not
- * was cut. */
+ * text that is well-formed. It is imported, since what is there is sound, and each kind of gap is noted once
+ * for a launch, with its first place. Threads of a CUDA kernel end by EXIT, so that a warp with threads that
+ * did not was cut. */
 #include "../../estimator/api/foreign.h"
 #include "../wwt/writer.h"
 #include "import.h"

@@ -142,7 +142,7 @@ enum ww_code ww_as_header_read(struct ww_as_input *in, struct ww_arena *arena, s
         if (!*line) break;
         if (**line == 0) continue;
         if (strncmp(*line, "#BEGIN_TB", 9) == 0) break;
-        if (**line == '#') continue; /* names the fields; the version has said all */
+        if (**line == '#') continue; /* names the fields, which the version implies */
         if (**line != '-') break;
         if (strncmp(*line, WW_AS_OUR_INST, strlen(WW_AS_OUR_INST)) == 0) {
             if (own) WW_TRY(ww_as_get_declaration(in, *line + strlen(WW_AS_OUR_INST), own, error));

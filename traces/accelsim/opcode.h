@@ -1,4 +1,4 @@
-/* sass.h: what the importer knows of SASS opcodes (sass.def).
+/* opcode.h: what the importer knows of SASS opcodes (opcode.def).
  *
  * The text names the first register of each operand only. A shape says how many follow:
  *

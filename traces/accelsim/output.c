@@ -14,7 +14,7 @@
 
 struct ww_as_output {
     char *path;
-    struct ww_temp temp; /* beside path, until the file is whole */
+    struct ww_temp temp; /* in the path's folder, until the file is complete */
     int fd;              /* temp's */
     bool xz;
     lzma_stream stream;
@@ -84,7 +84,7 @@ static enum ww_code put_in_place(const struct ww_as_output *o, struct ww_error *
     if (again >= 0 && close(again) != 0)
         return ww_fail(error, WW_IO, o->path, "cannot write: %s", strerror(errno));
     int rc = renameat2(AT_FDCWD, o->temp.path, AT_FDCWD, o->path, RENAME_NOREPLACE);
-    if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) /* a file system that knows no such renaming */
+    if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) /* a file system without that renaming */
         rc = access(o->path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(o->temp.path, o->path);
     if (rc == 0) return WW_OK;
     if (errno == EEXIST) return there_already(o->path, error);

@@ -68,7 +68,7 @@ static enum ww_code close_cta(struct ww_as_import *im, struct ww_as_cta *c, stru
     enum ww_code code = ww_as_spill_in(im, c, error);
     if (code == WW_OK) code = ww_as_cta_finish(im, c, error);
     ww_as_cta_free(im, c);
-    if (!im->open_count) im->spill.end = 0; /* nothing in the file is needed any more */
+    if (!im->open_count) im->spill.end = 0; /* the file's content has been used */
     return code;
 }
 

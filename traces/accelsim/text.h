@@ -105,7 +105,7 @@ bool ww_as_dec(const char **p, uint64_t *v);
 bool ww_as_hex(const char **p, uint64_t *v);
 bool ww_as_int(const char **p, int64_t *v);
 
-/* code.c */
+/* code_table.c */
 enum ww_code ww_as_code_new(const char *kernel, const char *arch, struct ww_as_code **code,
                             struct ww_error *error);
 void ww_as_code_free(struct ww_as_code *code);

@@ -62,8 +62,8 @@ struct rt_kernel *ww_rt_add_kernel(struct rt_binary *binary, const void *host, c
 struct rt_variable *ww_rt_add_variable(struct rt_binary *binary, const void *host, const char *name,
                                        size_t bytes);
 struct rt_binary *ww_rt_add_binary(const void *data, const void *const *linked);
-/* A fat binary, the wrapper of one, a cubin, or PTX text that ends with 0, of which nobody says how long it is.
- * It is copied and loaded. */
+/* A fat binary, the wrapper of one, a cubin, or PTX text that ends with 0; its length is not given. It is
+ * copied and loaded. */
 int ww_rt_load_image(const void *image, struct rt_binary **out);
 /* The same of `n` bytes, but for the wrapper. */
 int ww_rt_load_bytes(const void *image, uint64_t n, struct rt_binary **out);
@@ -145,15 +145,15 @@ int ww_rt_event_elapsed(float *ms, const struct rt_event *start, const struct rt
 /* ---- core_order.c ---- */
 /* A launch of the stream is about to be recorded. */
 int ww_rt_order_launch(const void *stream);
-/* A copy was done (NULL: none that a trace keeps). The host waits for those that are of no stream that the
- * program made, and for those to memory that is not pinned. */
+/* A copy was done (NULL: none that a trace keeps). The host waits for copies of streams that the program did
+ * not make, and for copies from the device to memory that is not pinned. */
 void ww_rt_order_copy(const struct ww_host_copy *copy);
 /* The clock of the stream's next operation. */
 struct rt_clock *ww_rt_order_clock(const void *stream);
 void ww_rt_clock_merge(struct rt_clock *to, const struct rt_clock *more);
 void ww_rt_clock_free(struct rt_clock *c);
 uint32_t ww_rt_new_lane(void);
-/* Launches that follow are those of a node with this clock; NULL: no longer. */
+/* Launches that follow belong to a node with this clock; NULL: to no node. */
 void ww_rt_order_node(struct rt_clock *clock, uint32_t lane, int priority);
 
 /* Heads of the lists. */

@@ -30,7 +30,7 @@ static bool is_pinned(const void *p) {
     return s && s->kind != RT_KIND_MANAGED;
 }
 
-/* What the trace keeps of a copy's time. Copies within the host are none of the device's. */
+/* What the trace keeps of a copy's time. Copies within the host are not recorded. */
 static void order(size_t bytes, const void *dst, bool to_device, const void *src, bool from_device) {
     struct ww_host_copy copy = {.bytes = bytes};
     copy.way = !to_device ? WW_COPY_FROM_DEVICE : from_device ? WW_COPY_WITHIN : WW_COPY_TO_DEVICE;

@@ -187,7 +187,7 @@ int ww_rt_kernel_param(const struct rt_kernel *k, const struct ww_kernel_info *i
     return 0;
 }
 
-/* All CTAs take turns here, so that any cooperative grid could run; the GPU's limit is kept all the same. */
+/* All CTAs take turns here, so that any cooperative grid could run; the GPU's limit is applied nevertheless. */
 int ww_rt_cooperative_fits(struct rt_kernel *k, const rt_launch_config *c) {
     struct ww_kernel_info info;
     int code = ww_rt_use_kernel(k);

@@ -18,7 +18,7 @@ unsigned char *ww_rt_device_bytes(const void *p, size_t n, bool *bad) {
     uint64_t at = (uint64_t)(uintptr_t)p;
     *bad = false;
     if (!ww_device_find(ww_rt.device, at, &r)) {
-        *bad = at >= RT_DEVICE_BASE && at < RT_SHARED_BASE; /* nobody else has memory there */
+        *bad = at >= RT_DEVICE_BASE && at < RT_SHARED_BASE; /* the process has no other memory there */
         return NULL;
     }
     *bad = n > r.bytes - (at - r.base);

@@ -60,7 +60,7 @@ static bool is_device_runtime(const char *text) {
     return strstr(text, "cuda_device_runtime_cu") != NULL;
 }
 
-/* The device runtime's PTX cannot be linked: so a launch from a kernel is said before that. */
+/* The device runtime's PTX cannot be linked: so a launch from a kernel is reported before that. */
 static int check_calls(const char *text, const char *name) {
     const char *refused = is_device_runtime(text) ? NULL : ww_refused_call(text);
     if (!refused) return 0;

@@ -6,8 +6,8 @@
  * host have one; an operation's clock is that of its stream and the host's together. The default streams of
  * threads count as the default stream.
  *
- * Launches wait for launches, as if copies took no time; beside that, launches and copies wait for launches and
- * copies. A clock has both, each with an order of its own. */
+ * Launches wait for launches, as if copies took no time. In a second order launches and copies wait for
+ * launches and copies. A clock has both orders. */
 #include "core_graph.h"
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,8 @@ void ww_rt_order_node(struct rt_clock *clock, uint32_t lane, int priority) {
 
 /* ---- launches and copies ---- */
 
-/* What each lane's last launch knew, and its last launch or copy: that need not be waited for again. */
+/* The clock of each lane's last launch, and of its last launch or copy: what they waited for need not be waited
+ * for again. */
 struct lane {
     struct rt_clock known[2]; /* by order */
 };

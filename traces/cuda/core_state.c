@@ -40,7 +40,8 @@ int ww_rt_last_error(bool clear) {
 /* stderr as it was when the program started, under a high number: the program may close 2 and open a file. */
 static struct ww_ownfd messages = {.fd = -1};
 
-/* A child does not keep a file open that its program closes: whoever reads a pipe waits for all who hold it. */
+/* A child does not keep a file open that its program closes: the reader of a pipe waits until all copies of its
+ * write end are closed. */
 static void release_stderr(void) {
     if (messages.fd != STDERR_FILENO && ww_ownfd_holds(&messages)) close(messages.fd);
     messages = ww_ownfd_note(STDERR_FILENO);
@@ -96,7 +97,7 @@ int ww_rt_missing(const char *name) {
     return driver ? RT_ERROR_NOT_SUPPORTED : ww_rt_set(RT_ERROR_NOT_SUPPORTED);
 }
 
-/* What the program called in vain, once more at the end, where it is not lost among its output. */
+/* The unsupported functions that the program called, listed again at the end, after the program's output. */
 static void say_missing(void) {
     char line[1000];
     size_t used = 0;
@@ -105,7 +106,7 @@ static void say_missing(void) {
     if (missing_count > 1) ww_rt_say("called and not supported: %s", line);
 }
 
-/* The executor's texts tell kinds of failures apart. */
+/* The executor's texts distinguish kinds of failures. */
 int ww_rt_kernel_error(const struct ww_error *error) {
     if (error->code == WW_NOMEM) return RT_ERROR_MEMORY_ALLOCATION;
     if (error->code == WW_UNSUPPORTED) return RT_ERROR_NOT_SUPPORTED;
@@ -118,7 +119,7 @@ int ww_rt_kernel_error(const struct ww_error *error) {
     return RT_ERROR_LAUNCH_FAILURE;
 }
 
-/* ---- what the command that started the program is told ---- */
+/* ---- reports to the command that started the program ---- */
 
 /* Writes to a pipe whose reader may have ended: the program gets no SIGPIPE for that. */
 static bool write_quietly(int fd, const char *text, size_t n) {
@@ -143,7 +144,7 @@ __attribute__((format(printf, 1, 2))) static void report(const char *fmt, ...) {
     int n = vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
     if (n > 0 && (size_t)n < sizeof line && !write_quietly(ww_rt.options.report.fd, line, (size_t)n))
-        ww_rt.options.report.fd = -1; /* nobody listens */
+        ww_rt.options.report.fd = -1; /* the reader has closed the pipe */
 }
 
 /* ---- start ---- */
@@ -277,7 +278,7 @@ __attribute__((destructor)) static void finish(void) {
         return;
     }
     bool records = ww_rt.options.out && !ww_rt.options.no_record;
-    if (records && ww_rt.recorded == 0) { /* a trace of nothing is not kept */
+    if (records && ww_rt.recorded == 0) { /* an empty trace is not kept */
         report("done %llu 0 0 0 0 %ld\n", (unsigned long long)ww_rt.launches, (long)getpid());
         give_up();
         return;

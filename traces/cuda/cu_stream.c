@@ -86,7 +86,8 @@ RT_EXPORT int cuStreamIsCapturing(const void *stream, int *status) {
 }
 RT_ALIAS(cuStreamIsCapturing_ptsz, cuStreamIsCapturing)
 
-/* The nodes that the next one would depend on are told of a stream only that is not captured: none. */
+/* The nodes that the next one would depend on are only given for a stream that is not captured: there are none.
+ * */
 static int capture_info(const void *stream, int *status, unsigned long long *id, struct rt_graph **graph,
                         const void **before, size_t *count) {
     CU_CONTEXT;

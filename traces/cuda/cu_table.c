@@ -16,7 +16,7 @@ int cuCtxGetId(const struct cu_context *context, unsigned long long *id);
 /* cu_stream.c */
 int cuStreamGetId(const void *stream, unsigned long long *id);
 
-/* Each entry that is not known has a function of its own, which tells its number. */
+/* Each unknown entry has a separate function, which reports the entry's number. */
 static int unknown(unsigned n) {
     static bool said[ENTRIES_MAX];
     if (!said[n])

@@ -41,7 +41,7 @@ struct rt_kernel {
     char *name;       /* in the PTX */
     struct rt_binary *binary;
     struct rt_kernel *next;
-    bool refused;                /* its module could not be used: said once */
+    bool refused;                /* its module could not be used: reported once */
     uint32_t max_dynamic_shared; /* set by cudaFuncSetAttribute, 0: default */
     uint64_t launches;
 };
@@ -140,12 +140,12 @@ int ww_rt_set(int code);
 int ww_rt_last_error(bool clear);
 /* One line on stderr, "warpwatt: ...". */
 __attribute__((format(printf, 1, 2))) void ww_rt_say(const char *fmt, ...);
-/* True if launches of this process can be recorded. If the program closed the trace's descriptor, this is said
- * once, and the recording is given up. */
+/* True if launches of this process can be recorded. If the program closed the trace's descriptor, this is
+ * reported once, and the recording is abandoned. */
 bool ww_rt_recording(void);
-/* Says what failed, and returns `code`. */
+/* Reports what failed, and returns `code`. */
 int ww_rt_say_error(const struct ww_error *error, int code);
-/* For entry points that do nothing: says so once per name; returns RT_ERROR_NOT_SUPPORTED. */
+/* For entry points that do nothing: reports that once per name; returns RT_ERROR_NOT_SUPPORTED. */
 int ww_rt_missing(const char *name);
 /* The CUDA error of a failed kernel. */
 int ww_rt_kernel_error(const struct ww_error *error);

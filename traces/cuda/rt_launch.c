@@ -59,7 +59,7 @@ RT_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel)
 RT_ALIAS(__cudaLaunchKernel, cudaLaunchKernel)
 RT_ALIAS(__cudaLaunchKernel_ptsz, cudaLaunchKernel)
 
-/* All CTAs take turns here, so that any cooperative grid could run; the GPU's limit is kept all the same. */
+/* All CTAs take turns here, so that any cooperative grid could run; the GPU's limit is applied nevertheless. */
 RT_EXPORT int cudaLaunchCooperativeKernel(const void *function, rt_dim3 grid, rt_dim3 block, void **arguments,
                                           size_t shared, void *stream) {
     rt_launch_attribute a = {.id = ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};

@@ -1,9 +1,9 @@
 /* take_over.c: libwarpwatt-static.so, which lets a program with a CUDA runtime of its own be recorded.
  *
  * nvcc links its runtime statically unless told otherwise. This library is preloaded; before the start-up code
- * of the program and of its libraries runs, it looks at what is loaded. Where a file has the runtime's
+ * of the program and of its libraries runs, it examines the loaded files. Where a file has the runtime's
  * functions (static_runtime.h), each of them is made to begin with a jump to the function of the same name in
- * the recording libcudart.so of the same version, which lies beside this library.
+ * the recording libcudart.so of the same version, which is in the folder of this library.
  *
  * The same is done for files that are opened later: the loader calls an empty function of its own, which it has
  * for debuggers, when new files are in memory and none of their code has run. That function jumps to here.

@@ -1,5 +1,5 @@
-/* ww_blackwell.h: what sm_100a has beside ww_hopper.h: tensor memory, 128 lanes of columns of 32 bits, and
- * products whose sums lie there. */
+/* ww_blackwell.h: what sm_100a has in addition to ww_hopper.h: tensor memory, 128 lanes of columns of 32 bits,
+ * and products whose sums lie there. */
 #ifndef WW_BLACKWELL_H
 #define WW_BLACKWELL_H
 

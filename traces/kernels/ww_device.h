@@ -6,9 +6,8 @@
  * clang knows the language but has neither CUDA's names nor its math library: the first part of this file
  * declares the names over clang's own builtins. Under nvcc that part is left out. The second part, device
  * math with the prefix ww_, is the same code for both compilers: both then emit the same instructions, and a
- * kernel's result does not depend on which math library was at hand. Kernels are extern "C", so that their
- * names in PTX are those in the source.
- */
+ * kernel's result does not depend on a math library. Kernels are extern "C", so that their names in PTX are
+ * those in the source. */
 #ifndef WW_DEVICE_H
 #define WW_DEVICE_H
 

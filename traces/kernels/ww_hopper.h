@@ -1,6 +1,6 @@
-/* ww_hopper.h: what sm_90a has beside ww_mma.h: barriers in shared memory that count bytes, copies of boxes of
- * tensors, products of a warpgroup's 64 rows with matrices in shared memory. For clang without CUDA's headers,
- * whose assembler text is for sm_90a (build.sh), and for nvcc alike. */
+/* ww_hopper.h: what sm_90a has in addition to ww_mma.h: barriers in shared memory that count bytes, copies of
+ * boxes of tensors, products of a warpgroup's 64 rows with matrices in shared memory. For clang without CUDA's
+ * headers, whose assembler text is for sm_90a (build.sh), and for nvcc alike. */
 #ifndef WW_HOPPER_H
 #define WW_HOPPER_H
 

@@ -134,9 +134,9 @@ enum ww_code ww_micro_program(const struct ww_micro_program *what, struct ww_mic
                               struct ww_error *error);
 
 /* One CTA whose threads read the same eight elements of `width` bytes again and again, as those of gpu-strides
- * of RRZE-HPC/gpu-benches: four elements apart, from the thread's place on, which is (x mod 64) * column + (y
- * mod 32) * row      x = thread mod columns, y = thread / columns elements. The loads of a repetition are at
- * once; then their products are added up. */
+ * of RRZE-HPC/gpu-benches: four elements apart, from the thread's place on. The place, in elements, is
+ *     (x mod 64) * column + (y mod 32) * row      x = thread mod columns, y = thread / columns
+ * The loads of a repetition are at once; then their products are added up. */
 struct ww_micro_lanes {
     uint32_t cta_size, width, first, columns, column, row, repeats;
 };

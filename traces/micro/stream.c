@@ -1,5 +1,6 @@
 /* A stream of one element a thread: the steps of the code that a compiler makes of it, with its dependences,
- * stall counts and constants. They are a CTA's time beside its loads, which is what few threads measure. */
+ * stall counts and constants. They take a CTA's time in addition to its loads, which measurements with few
+ * threads show. */
 #include "internal.h"
 
 /* Registers: index, its upper half, offset (two), what is loaded, addresses. */
@@ -139,7 +140,7 @@ static void make(struct code *c, uint32_t loads, uint32_t stores) {
     c->m->timed_first = c->n;
     for (uint32_t k = 0; k < loads; k++) load(c, k);
     c->m->timed_end = c->n;
-    skipped(c, 3); /* the element for shared memory, which is never wanted */
+    skipped(c, 3); /* the element for shared memory, which is not used */
     if (stores) {
         address_of(c, loads, loads + 1);
         compute(c, loads, 1)->dst[0] = reg(VALUE, 2);

@@ -11,7 +11,7 @@ struct ww_record_text {
     const char *launch; /* JSON, docs/reference/launch.md */
     size_t launch_bytes;
     const char *where; /* its name in errors; files in it are looked for in the folder of that name */
-    const char *program, *arguments; /* what the trace says of itself */
+    const char *program, *arguments; /* the trace's provenance */
     struct ww_launch_use use;
 };
 

@@ -147,7 +147,7 @@ static enum ww_code print_json(const struct ww_launch *l, const struct ww_cta_tr
     return ww_jsonw_end(&j, error);
 }
 
-/* A trace holds of machine code what replays need; said once, so that nobody takes it for the whole. */
+/* A trace has only the parts of machine code that replay needs; a note says so once. */
 static void print_machine_note(const struct ww_launch *l, FILE *out) {
     if (!l->inst_count || !(l->inst[0].flags & WW_INST_CONTROL)) return;
     fputs("machine code", out);

@@ -99,7 +99,7 @@ static enum ww_code check_registers(const struct ww_trace *t, size_t launch, str
 enum ww_code ww_trace_verify(struct ww_trace *trace, ww_progress_fn progress, void *context,
                              struct ww_error *error) {
     WW_PLAIN_LOCALE;
-    ww_wwt_drop_idle(trace); /* what is in memory says nothing of the file */
+    ww_wwt_drop_idle(trace); /* groups in memory must not hide damage of the file */
     for (size_t i = 0; i < trace->index.launch_count; i++) {
         WW_TRY(check_registers(trace, i, error));
         size_t n = (size_t)trace->index.launch[i].view.inst_count + 1;

@@ -2,8 +2,8 @@
  *
  * Barriers of all threads cut a CTA's execution into phases. What the copies of a phase leave in shared memory,
  * word by word with the address that each word came from, is fitted by at most four transfers, which start
- * where the phase begins. Instructions that only the copies needed are removed (flow.c), and so are barriers
- * that only stand between a copy and its readers.
+ * where the phase begins. Instructions that only the copies needed are removed (d2ma_flow.c), and so are
+ * barriers that only stand between a copy and its readers.
  */
 #ifndef WW_TRACES_TRANSFORM_D2MA_H
 #define WW_TRACES_TRANSFORM_D2MA_H

@@ -1,4 +1,4 @@
-/* d2ma_flow.c: which instructions nothing but copies needs.
+/* d2ma_flow.c: which instructions only the copies need.
  *
  * Needed are effects: stores but those of copies, atomics, barriers that stay, exits; then whatever made a
  * value that a needed instruction reads (as recorded, lane by lane), and the conditional branches that decide

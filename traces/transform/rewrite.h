@@ -1,4 +1,4 @@
-/* code.h: a launch's instructions with new ones between them, and streams of steps over them.
+/* rewrite.h: a launch's instructions with new ones between them, and streams of steps over them.
  *
  * A transform first declares which groups of instructions it will insert before which of the launch's (a site),
  * over all CTAs; then the table is laid out anew, with new program counters; then streams are written. */

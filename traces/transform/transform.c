@@ -151,7 +151,7 @@ static enum ww_code check_launch(const struct ww_tf *t) {
     if (t->join * threads > 1024) return ww_tf_refuse(t, "the joined CTA has more than 1024 threads");
     if (t->kind->split && t->split >= (uint64_t)l->shared_static + l->shared_dynamic)
         return ww_tf_refuse(t, "the split leaves nothing public");
-    for (uint32_t i = 0; i < l->inst_count; i++) /* turns within turns: whose would they be? */
+    for (uint32_t i = 0; i < l->inst_count; i++) /* allocations do not nest */
         if (l->inst[i].flags & (WW_INST_SMEM_ALLOC | WW_INST_SMEM_FREE))
             return ww_tf_refuse(t, "the trace allocates shared memory already");
     return WW_OK;

@@ -4,8 +4,8 @@
 #include "../../estimator/base/bits.h"
 #include <stdlib.h>
 
-/* What the ways of writing a surprise of an instruction have cost of late: bits x 16 a lane. Differences of two
- * random numbers vary by more than their length tells, distances by less: ROUGH. */
+/* What the ways of writing a surprise of an instruction have cost recently: bits x 16 a lane. Differences of
+ * two random numbers vary by more than their length tells, distances by less: ROUGH. */
 enum { SEEN = 4, LIST_BITS = 5, BASE_BITS = 10, ROUGH = 12 };
 enum way { WAY_LIST, WAY_STEPS, WAY_LOWEST, WAYS };
 struct costs {
@@ -64,8 +64,8 @@ static uint32_t number_bits(uint64_t v) {
     return v ? 64 - (uint32_t)__builtin_clzll(v) : 0;
 }
 
-/* Notes what each way would cost this time (0: it cannot be used); the one that costs least of late. To change
- * often costs more than it saves: columns of numbers of one kind compress better. */
+/* Notes what each way would cost this time (0: it cannot be used); the one that has cost least recently. To
+ * change often costs more than it saves: columns of numbers of one kind compress better. */
 static enum way choose_way(uint32_t late[WAYS], const uint32_t now[WAYS], uint32_t least_bits) {
     enum way best = WAY_LIST;
     uint32_t least = UINT32_MAX;

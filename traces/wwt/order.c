@@ -1,4 +1,4 @@
-/* order.c: which launches may run beside each other, in the index. */
+/* order.c: which launches may run concurrently, in the index. */
 #include "format.h"
 #include "index.h"
 

@@ -68,7 +68,7 @@ static enum ww_code read_index_chunk(struct ww_trace *t, uint64_t offset, struct
     return ww_wwt_read_chunk(t, offset, WW_WWT_CHUNK_INDEX, stored, raw, ww_wwt_get32(h + 12), error);
 }
 
-/* Memory in proportion to the file: an index may say in few bytes what takes many. */
+/* Memory in proportion to the file: a few bytes of an index may describe much. */
 static enum ww_code no_room(const struct ww_trace *t, struct ww_error *error) {
     if (t->arena.limit == INDEX_MEMORY) return ww_fail_nomem(error, "the index of a trace");
     return ww_fail(

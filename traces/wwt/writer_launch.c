@@ -278,7 +278,7 @@ static enum ww_code flush_group(struct ww_trace_writer *w, size_t n, struct ww_e
     return ok ? WW_OK : ww_fail_nomem(error, "the index of a trace");
 }
 
-/* Moves what nothing is missing below of into the ready part; writes groups that are full. */
+/* Moves CTAs with none missing below them into the ready part; writes groups that are full. */
 static enum ww_code flush_ready(struct ww_trace_writer *w, struct ww_error *error) {
     struct ww_wwt_open_launch *l = &w->l;
     while (l->ready < l->count) {

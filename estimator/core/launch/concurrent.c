@@ -87,8 +87,8 @@ static void drain(struct ww_core *core, uint32_t i, uint64_t cycle) {
     struct ww_concurrent_grid *g = &core->concurrent->grid[i];
     uint64_t end = g->last_end + drain_cycles(core);
     if (cycle < end) return;
-    if (!core->inflight && ww_memsys_idle(core->memory) && core->answered_ps > core->start_ps) {
-        uint64_t drained = ww_clock_cycle(&core->clock, core->answered_ps);
+    if (!core->inflight && ww_memsys_idle(core->memory) && core->last_reply_ps > core->start_ps) {
+        uint64_t drained = ww_clock_cycle(&core->clock, core->last_reply_ps);
         if (drained < end) end = drained > g->last_end ? drained : g->last_end;
     }
     g->end = end + g->time.end;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two tables, so that nothing that looks ahead in one sees the next. */
+/* Padding between two tables, so that code that reads ahead in one does not reach the next. */
 #define GAP 64u
 /* Kernels lie apart in the address space of instructions, at multiples of: */
 #define CODE_UNIT 4096u
@@ -39,7 +39,7 @@ static void copy_code(const struct ww_launch *l, struct ww_inst *to, uint32_t pc
     }
 }
 
-/* No warp comes there. Control fields are obeyed if all instructions have them, so these have some, too. */
+/* No warp executes them. Control fields are obeyed if all instructions have them, so these have some, too. */
 static void fill_gap(const struct ww_launch *l, struct ww_inst *to, uint32_t pc) {
     struct ww_inst nothing = {.op = WW_OP_NOP, .pc = pc};
     nothing.flags = l->inst_count ? l->inst[0].flags & WW_INST_CONTROL : 0;
@@ -105,7 +105,7 @@ static uint64_t next(void *context, uint64_t cta) {
     return cta;
 }
 
-/* What the group is as a whole: it takes of shared memory what the hungriest of its launches does. */
+/* What the group is as a whole: its shared memory is the largest of its launches'. */
 static void describe(struct ww_concurrent *b) {
     const struct ww_gpu_spec *gpu = &b->engine->gpu;
     uint64_t most = 0;

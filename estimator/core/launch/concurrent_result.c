@@ -69,7 +69,7 @@ static void count_instructions(const struct ww_core *core, struct share *s) {
 
 /* ---- what the machine counted ---- */
 
-/* What instructions have not said of a counter is shared out by another one. */
+/* The part of a counter that instructions do not give is divided in proportion to another counter. */
 static void divide(const struct shares *s, int counter, int by) {
     uint64_t rest = s->total[counter], given = 0;
     long double all = 0, sum = 0;
@@ -171,7 +171,7 @@ static void divide_counters(const struct shares *s) {
 
 /* ---- times ---- */
 
-/* Since the group's begin, as time goes by for who waits for its launches. */
+/* Since the group's begin, in elapsed time. */
 static uint64_t elapsed(const struct ww_core *core, const struct ww_concurrent_grid *root, uint64_t cycle) {
     uint64_t ps = ww_clock_time(&core->clock, cycle) - core->start_ps + root->time.latency_ps;
     return ps > root->time.hidden_ps ? ps - root->time.hidden_ps : 0;

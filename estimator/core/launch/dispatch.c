@@ -1,4 +1,4 @@
-/* CTA dispatch: which CTA goes to which SM, and what its end sets free. */
+/* CTA dispatch: which CTA goes to which SM, and what its end releases. */
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "../sm/barrel.h"
@@ -44,7 +44,7 @@ static uint32_t free_slot(const struct ww_sm *sm) {
     return i;
 }
 
-/* What the log knows a CTA by: of concurrent launches with the launch's number. */
+/* The log's key of a CTA: of concurrent launches with the launch's number. */
 static uint64_t logged(const struct ww_core *core, uint64_t cta) {
     return core->concurrent ? cta | (uint64_t)core->concurrent->loading << WW_LOG_SHIFT : cta;
 }
@@ -135,7 +135,7 @@ uint32_t ww_dispatch_most(const struct ww_core *core, uint64_t cycle) {
     return rate >= 1 ? (uint32_t)rate : (double)cycle >= core->dispatch_free;
 }
 
-/* One was; times between those that follow closely are 1 / rate on the mean. */
+/* A CTA was dispatched; the mean time between CTAs that follow closely is 1 / rate. */
 void ww_dispatch_counted(struct ww_core *core, uint64_t cycle) {
     double rate = core->gpu->launch_ctas_per_cycle, now = (double)cycle;
     if (rate >= 1) return;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If memory stays silent for so long while it owes answers, it has lost one. */
+/* If no reply comes for so long while requests are outstanding, one has been lost. */
 #define SILENCE_PS 20000000000u
 
 static enum ww_code choose_pipe(const struct ww_mech_choice *choice, struct ww_engine *e,
@@ -45,7 +45,7 @@ static enum ww_code choose_fetch(const struct ww_mech_choice *choice, struct ww_
     return e->fetch_state ? WW_OK : ww_fail_nomem(error, "prefetchers");
 }
 
-/* What a governor that pauses CTAs cannot go with. */
+/* Features that exclude a governor that pauses CTAs. */
 static enum ww_code check_governor(const struct ww_engine *e, struct ww_error *error) {
     if (!e->governor || !e->governor->plan.epoch) return WW_OK;
     const char *name = e->governor->ops->info.name;
@@ -221,7 +221,7 @@ static void set_saturation(struct ww_core *c, const void *settings) {
     set_high(c->queue_high, c->gpu->l1_miss_queue, eighths);
 }
 
-/* Figures that the loop would otherwise compute again and again. */
+/* Figures that are computed once for the loop. */
 static void derive(struct ww_core *c, const struct ww_launch *launch) {
     const struct ww_gpu_spec *g = c->gpu;
     ww_cache_shapes(c);
@@ -320,7 +320,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     c->progress_context = e->options.progress_context;
     c->main = c;
     c->now = UINT64_MAX; /* the cycle before the first */
-    c->answered_ps = start;
+    c->last_reply_ps = start;
     c->outside = (struct ww_outside){.ps = UINT64_MAX};
     ww_clock_init(&c->clock, e->gpu.clock_sm_mhz);
     c->clock.origin_ps = c->start_ps = start;
@@ -422,7 +422,7 @@ static enum ww_code run(struct ww_core *c, struct ww_error *error) {
         bool awaited = ww_waits_any(c);
         bool waits =
             c->inflight || c->ended_ctas == c->launched_ctas || (awaited && !ww_memsys_idle(c->memory));
-        bool silent = ww_queue_now(c->queue) > c->answered_ps + SILENCE_PS;
+        bool silent = ww_queue_now(c->queue) > c->last_reply_ps + SILENCE_PS;
         if (more && waits && !(silent && c->inflight)) continue;
         if (!awaited) return ww_engine_stuck(c, error);
         ww_waits_give_up(c, ww_queue_now(c->queue));
@@ -454,7 +454,7 @@ static uint64_t close_launch(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint64_t now = ww_queue_now(e->queue), end;
     if (c->shard) ww_shards_drain(c);
-    if (c->spans && c->answered_ps > now) now = c->answered_ps; /* it was no event of the queue */
+    if (c->spans && c->last_reply_ps > now) now = c->last_reply_ps; /* it was no event of the queue */
     end = c->last_end;
     if (now > c->start_ps) {
         uint64_t drained = ww_clock_cycle(&c->clock, now);

@@ -33,8 +33,8 @@ struct ww_engine {
     struct ww_queue *queue;
     struct ww_memsys *memory;
     struct ww_outbox *outbox; /* of the SMs; see sm.h */
-    struct ww_sm *sm;       /* all of them; those that no launch has made since are zero but for a few fields */
-    uint32_t threads;       /* that step them */
+    struct ww_sm *sm; /* all of them; one that the launch has not initialised is zero but for a few fields */
+    uint32_t threads; /* that step them */
     struct ww_team *team;   /* threads other than the caller's; NULL: none */
     struct ww_shard *shard; /* by group of SMs, kept between launches; NULL: there are none yet */
     struct ww_arena arena;  /* of the launch */
@@ -82,22 +82,22 @@ void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
-/* What the warp of the SM waited for has been written at that time. */
+/* The write that a warp of the SM waited for has been performed at that time. */
 void ww_core_released(struct ww_core *core, uint32_t sm, uint32_t warp, uint64_t now_ps);
 /* Makes sure that the SM steps in `cycle`, or earlier. */
 void ww_core_wake(struct ww_core *core, uint32_t sm, uint64_t cycle);
-/* The SM hears in `cycle` what the memory system said. Returns when it has to step for it: a warp of it can
- * issue or wakes, or its LSU may go on. */
-uint64_t ww_core_hear(struct ww_sm *sm, uint64_t cycle);
-/* Puts an answer where the SM will hear it; false: out of memory, the launch fails. */
+/* The SM receives in `cycle` the messages of the memory system. Returns the cycle in which it has to step
+ * because of them: a warp can issue or wakes, or the LSU continues. */
+uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle);
+/* Puts a reply into the SM's outbox; false: out of memory, the launch fails. */
 bool ww_core_post(struct ww_core *core, struct ww_outbox *box, const struct ww_mem_reply *reply);
 /* The SM's miss queue has room for one more from `cycle` on. */
 void ww_core_made_room(struct ww_sm *sm, uint64_t cycle);
-/* Tells of progress, now and then. */
+/* Reports progress periodically. */
 void ww_core_report(struct ww_core *core);
-/* The SMs of a group that step or hear something in `cycle` do so; core is theirs. */
+/* The SMs of a group that step or receive messages in `cycle` do so; core is the group's. */
 void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
-/* Whether any of them does. */
+/* Whether any SM of the group does. */
 static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
     return core->summary[group].next <= cycle || core->posted[cycle & 1][group];
 }

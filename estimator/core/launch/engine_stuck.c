@@ -1,4 +1,4 @@
-/* The error of a launch that cannot go on: who waits for what. */
+/* The error of a launch that cannot continue: which warp waits for what. */
 #include "../../result/result.h"
 #include "../../result/names.h"
 #include "engine_internal.h"
@@ -50,6 +50,6 @@ enum ww_code ww_engine_stuck(const struct ww_core *core, struct ww_error *error)
     if (any) return stuck_warp(its, any, error);
     return ww_fail(error, WW_INTERNAL, "",
                    "%" PRIu64 " of %" PRIu64 " CTAs ended, %" PRIu64
-                   " memory requests without an answer, nothing left to do",
+                   " memory requests without a reply, nothing left to do",
                    core->ended_ctas, core->cta_count, core->inflight);
 }

@@ -36,7 +36,8 @@ static bool alive(const struct ww_core *core) {
 /* The governor's next cycle, unless nothing else will ever happen: then the launch is stuck, which must show.
  */
 static __attribute__((noinline)) uint64_t governor_cycle(const struct ww_core *core, uint64_t next) {
-    bool adjusts = core->governor->adjust; /* CTAs may go on; a sample alone keeps nothing alive */
+    bool adjusts =
+        core->governor->adjust; /* CTAs may be unpaused; a sample alone does not keep the launch running */
     return next != WW_NEVER || adjusts || alive(core) ? core->governor_at : WW_NEVER;
 }
 
@@ -52,7 +53,7 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     return core->governor_at < next ? governor_cycle(core, next) : next;
 }
 
-/* The held unit may find what it waits for; otherwise a step for it alone would be in vain. */
+/* True if the held unit may now get what it waits for; otherwise a step for it alone has no effect. */
 static inline bool lsu_goes_on(struct ww_lsu *l) {
     if (!l->held || !l->retry) return false;
     return l->retry = l->waits == WW_LSU_ANY;
@@ -78,7 +79,7 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     }
 }
 
-uint64_t ww_core_hear(struct ww_sm *sm, uint64_t cycle) {
+uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
     struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
     assert(sm->now + 1 <= cycle);
     ww_sm_advance(sm, cycle);
@@ -101,10 +102,10 @@ uint64_t ww_core_hear(struct ww_sm *sm, uint64_t cycle) {
     return at;
 }
 
-/* The cycle before which the SM, which is alone, may go ahead: until then memory tells it nothing. */
+/* The cycle before which the SM may run ahead of the others: until then it receives no message from memory. */
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
-    if (!sm->asked) return end;
+    if (!sm->outstanding) return end;
     const uint64_t *noted = core->main->quiet;
     uint64_t ps = ww_clock_time(&core->clock, cycle),
              quiet = noted ? noted[sm->id] : ww_memsys_quiet(core->memory, (uint16_t)sm->id, ps);
@@ -128,10 +129,10 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
     if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
 }
 
-/* The SM hears what it is told; its next step may come sooner then. */
-static inline void hear(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
-                        uint64_t cycle) {
-    uint64_t at = ww_core_hear(&core->sm[id], cycle), old = core->next[id];
+/* The SM receives its messages; its next step may then be earlier. */
+static inline void receive(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
+                           uint64_t cycle) {
+    uint64_t at = ww_core_receive(&core->sm[id], cycle), old = core->next[id];
     if (at >= old) return;
     if (old < cycle + WW_WHEEL_SPAN) ww_wheel_clear(wheel, old, bit);
     core->next[id] = at;
@@ -154,8 +155,8 @@ static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint3
     }
 }
 
-/* The host loads what the SMs of the group are about to hear of: first their MSHRs, unless this thread did so
- * when the answers came, then lines and requests. */
+/* Prefetches into the host's caches what the replies to the SMs of the group refer to: first their MSHRs,
+ * unless this thread did so when the replies came, then lines and requests. */
 WW_AHEAD prefetch_replies(const struct ww_core *core, uint64_t posted, uint32_t first, uint64_t cycle) {
     for (uint64_t left = core->team ? posted : 0; left; left &= left - 1) {
         const struct ww_sm *sm = &core->sm[first + (uint32_t)__builtin_ctzll(left)];
@@ -177,7 +178,7 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     if (posted) prefetch_replies(core, posted, first, cycle);
     for (; due; due &= due - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(due), id = first + bit;
-        if (posted >> bit & 1) hear(core, &group->wheel, id, bit, cycle);
+        if (posted >> bit & 1) receive(core, &group->wheel, id, bit, cycle);
         step_sm(core, &group->wheel, id, bit, cycle);
     }
     if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, cycle);
@@ -274,10 +275,10 @@ static inline uint64_t outside_cycle(struct ww_core *core, uint64_t now_ps) {
     return last->cycle;
 }
 
-/* What the memory system says to an SM now waits for the SM's next cycle. */
+/* A message of the memory system waits here for the SM's next cycle. */
 static struct ww_outbox *outbox_to(struct ww_core *core, uint32_t sm, uint64_t now_ps) {
     uint64_t cycle = outside_cycle(core, now_ps);
-    core->answered_ps = now_ps;
+    core->last_reply_ps = now_ps;
     uint32_t group = sm >> core->group_shift;
     core->posted[cycle & 1][group] |= 1ull << (sm - (group << core->group_shift));
     if (!core->ticking && cycle < core->tick_cycle) {
@@ -291,7 +292,7 @@ static bool grow(struct ww_core *core, struct ww_outbox *box) {
     uint32_t capacity = box->capacity ? 2 * box->capacity : 8;
     struct ww_mem_reply *grown = realloc(box->reply, capacity * sizeof *grown);
     if (!grown) {
-        ww_core_fail(core, ww_fail_nomem(core->error, "answers of the memory system"));
+        ww_core_fail(core, ww_fail_nomem(core->error, "replies of the memory system"));
         return false;
     }
     box->reply = grown;

@@ -17,8 +17,8 @@ static bool get_memory(struct ww_governor *g, uint32_t sms) {
     g->sm_state = calloc(sms, g->ops->sm_size + 1);
     g->sm = calloc(sms, sizeof *g->sm);
     g->begin = calloc(sms, sizeof *g->begin);
-    g->answer.limit = calloc(sms, sizeof *g->answer.limit);
-    return g->state && g->sm_state && g->sm && g->begin && g->answer.limit;
+    g->decision.limit = calloc(sms, sizeof *g->decision.limit);
+    return g->state && g->sm_state && g->sm && g->begin && g->decision.limit;
 }
 
 enum ww_code ww_governor_new(const struct ww_governor_ops *ops, const void *settings,
@@ -33,7 +33,7 @@ enum ww_code ww_governor_new(const struct ww_governor_ops *ops, const void *sett
     g->nominal_mhz[WW_DOMAIN_SM] = gpu->clock_sm_mhz;
     g->nominal_mhz[WW_DOMAIN_L2] = gpu->clock_l2_mhz;
     g->nominal_mhz[WW_DOMAIN_DRAM] = gpu->clock_dram_mhz;
-    for (int d = 0; d < WW_DOMAIN_COUNT; d++) g->clock[d] = g->answer.clock[d] = 1;
+    for (int d = 0; d < WW_DOMAIN_COUNT; d++) g->clock[d] = g->decision.clock[d] = 1;
     ops->plan(settings, &g->plan);
     if (g->plan.sample == 0 || g->plan.sample > g->plan.epoch) g->plan.sample = g->plan.epoch;
     g->sample_left = g->plan.epoch ? g->plan.sample - 1 : WW_NEVER;
@@ -52,7 +52,7 @@ void ww_governor_free(struct ww_governor *g) {
     free(g->sm_state);
     free(g->sm);
     free(g->begin);
-    free(g->answer.limit);
+    free(g->decision.limit);
     free(g->point);
     free(g);
 }
@@ -61,8 +61,8 @@ void ww_governor_memory_reset(struct ww_governor *g) {
     g->clock[WW_DOMAIN_L2] = g->clock[WW_DOMAIN_DRAM] = 1;
 }
 
-/* Brings an answer within its bounds. */
-static void bound(const struct ww_core *core, struct ww_governor_answer *a) {
+/* Brings a decision within its bounds. */
+static void bound(const struct ww_core *core, struct ww_governor_decision *a) {
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
         if (a->limit[i] > core->ctas_per_sm) a->limit[i] = core->ctas_per_sm;
         if (a->limit[i] < 1) a->limit[i] = 1;
@@ -99,8 +99,8 @@ static bool set_clocks(struct ww_core *core, uint64_t ps) {
     struct ww_clock *clock[WW_DOMAIN_COUNT] = {&core->clock, ww_memsys_l2_clock(core->memory),
                                                ww_memsys_dram_clock(core->memory)};
     for (int d = 0; d < WW_DOMAIN_COUNT; d++) {
-        if (g->clock[d] == g->answer.clock[d]) continue;
-        g->clock[d] = g->answer.clock[d];
+        if (g->clock[d] == g->decision.clock[d]) continue;
+        g->clock[d] = g->decision.clock[d];
         ww_clock_set(clock[d], g->nominal_mhz[d] * g->clock[d], ps);
         changed = true;
     }
@@ -126,7 +126,7 @@ static void adjust(struct ww_core *core, uint64_t cycle) {
     struct ww_governor *g = core->governor;
     g->adjust = false;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++)
-        if (ww_sm_set_running(&core->sm[i], g->answer.limit[i], cycle)) ww_core_wake(core, i, cycle);
+        if (ww_sm_set_running(&core->sm[i], g->decision.limit[i], cycle)) ww_core_wake(core, i, cycle);
     if (core->next_cta < core->cta_count && cycle < core->dispatch_at) core->dispatch_at = cycle;
 }
 
@@ -139,7 +139,7 @@ void ww_governor_cta_ended(struct ww_core *core, uint64_t cycle) {
 void ww_governor_count(const struct ww_core *core, uint32_t *limit, uint32_t *paused) {
     *limit = *paused = 0;
     for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
-        *limit += core->governor ? core->governor->answer.limit[i] : core->ctas_per_sm;
+        *limit += core->governor ? core->governor->decision.limit[i] : core->ctas_per_sm;
         *paused += core->sm[i].paused_ctas;
     }
 }
@@ -228,8 +228,8 @@ static void add_slots(struct ww_core *core, uint32_t i, uint64_t end) {
 static void plan_change(struct ww_governor *g, const double *before, uint64_t cycle) {
     bool same = true, differs = false;
     for (int d = 0; d < WW_DOMAIN_COUNT; d++) {
-        same &= g->answer.clock[d] == before[d];
-        differs |= g->answer.clock[d] != g->clock[d];
+        same &= g->decision.clock[d] == before[d];
+        differs |= g->decision.clock[d] != g->clock[d];
     }
     if (!differs)
         g->change_at = WW_NEVER;
@@ -243,15 +243,15 @@ static void decide(struct ww_core *core, uint64_t cycle) {
     uint32_t sms = core->gpu->sm_count;
     for (uint32_t i = 0; i < sms; i++) {
         add_slots(core, i, cycle); /* its own cycle may be the one after the launch's last */
-        g->sm[i].limit = g->answer.limit[i];
+        g->sm[i].limit = g->decision.limit[i];
         g->sm[i].paused = core->sm[i].paused_ctas;
         g->sm[i].running = core->sm[i].resident_ctas - core->sm[i].paused_ctas;
     }
     g->epoch.cycle = cycle;
     g->epoch.more = core->next_cta < core->cta_count;
-    memcpy(before, g->answer.clock, sizeof before);
-    g->ops->decide(g->state, g->sm_state, g->settings, &g->epoch, &g->answer);
-    bound(core, &g->answer);
+    memcpy(before, g->decision.clock, sizeof before);
+    g->ops->decide(g->state, g->sm_state, g->settings, &g->epoch, &g->decision);
+    bound(core, &g->decision);
     g->adjust = true;
     plan_change(g, before, cycle);
     memset(g->sm, 0, sms * sizeof *g->sm);
@@ -296,13 +296,13 @@ void ww_governor_begin(struct ww_core *core, const struct ww_launch *launch) {
                                     .same_kernel = same_kernel(g, core, launch)};
     g->epoch = (struct ww_governor_epoch){
         .samples = g->epoch.samples, .sms = sms, .most = of.most, .w_cta = of.w_cta, .sm = g->sm};
-    g->ops->start(g->state, g->sm_state, g->settings, &of, &g->answer);
-    bound(core, &g->answer);
-    for (uint32_t i = 0; i < sms; i++) core->sm[i].cta_room = g->answer.limit[i];
+    g->ops->start(g->state, g->sm_state, g->settings, &of, &g->decision);
+    bound(core, &g->decision);
+    for (uint32_t i = 0; i < sms; i++) core->sm[i].cta_room = g->decision.limit[i];
     memset(g->begin, 0, sms * sizeof *g->begin);
-    ww_clock_init(&core->clock, g->nominal_mhz[WW_DOMAIN_SM] * g->answer.clock[WW_DOMAIN_SM]);
+    ww_clock_init(&core->clock, g->nominal_mhz[WW_DOMAIN_SM] * g->decision.clock[WW_DOMAIN_SM]);
     core->clock.origin_ps = core->start_ps;
-    g->clock[WW_DOMAIN_SM] = g->answer.clock[WW_DOMAIN_SM];
+    g->clock[WW_DOMAIN_SM] = g->decision.clock[WW_DOMAIN_SM];
     set_clocks(core, core->start_ps);
     g->point_count = 0;
     note_point(core, 0, core->start_ps);

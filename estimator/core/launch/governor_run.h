@@ -23,10 +23,10 @@ struct ww_governor {
     const void *settings;
     struct ww_governor_plan plan;
     struct ww_governor_epoch epoch;
-    struct ww_governor_sm *sm;        /* by SM, of the running epoch */
-    struct ww_governor_slots *begin;  /* by SM: at the epoch's, or the launch's, begin */
-    struct ww_governor_answer answer; /* limits in force, clocks wanted */
-    double clock[WW_DOMAIN_COUNT];    /* in force, relative to the GPU's */
+    struct ww_governor_sm *sm;            /* by SM, of the running epoch */
+    struct ww_governor_slots *begin;      /* by SM: at the epoch's, or the launch's, begin */
+    struct ww_governor_decision decision; /* limits in force, clocks wanted */
+    double clock[WW_DOMAIN_COUNT];        /* in force, relative to the GPU's */
     double nominal_mhz[WW_DOMAIN_COUNT];
     uint64_t sample_at, decide_at, change_at; /* cycles of the launch, WW_NEVER: none */
     uint64_t sample_left, decide_left;        /* from one launch to the next */

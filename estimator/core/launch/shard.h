@@ -15,7 +15,7 @@
 #include "../sm/sm.h"
 
 #define WW_THREADS_MAX 16
-#define WW_THREADS_SMS 20 /* SMs of a cycle that are worth telling other threads of */
+#define WW_THREADS_SMS 20 /* least SMs with work in a cycle for which other threads are used */
 
 /* A group of SMs, and what they count. */
 struct ww_shard {

@@ -59,10 +59,10 @@ static void receive_replies(struct ww_core *core, struct ww_sm *sm, uint64_t cyc
     struct ww_outbox *box = &core->outbox[2 * sm->id + (cycle & 1)];
     struct ww_mem_reply reply;
     uint64_t ps = ww_clock_time(&core->clock, cycle);
-    if (ps > core->answered_ps) core->answered_ps = ps;
+    if (ps > core->last_reply_ps) core->last_reply_ps = ps;
     while (ww_memsys_fetch(core->memory, (uint16_t)sm->id, ps, &reply))
         if (!ww_core_post(core, box, &reply)) return;
-    uint64_t at = ww_core_hear(sm, cycle);
+    uint64_t at = ww_core_receive(sm, cycle);
     if (at < core->next[sm->id]) core->next[sm->id] = at;
 }
 
@@ -75,7 +75,7 @@ static void step(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     uint64_t next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
     core->next[sm->id] = next;
     if (next >= cycle + WW_AHEAD_NEAR || !ww_sm_alone(sm)) return;
-    uint64_t heard = next_reply_cycle(core, sm), end = heard < core->epochs.end ? heard : core->epochs.end;
+    uint64_t reply = next_reply_cycle(core, sm), end = reply < core->epochs.end ? reply : core->epochs.end;
     if (next < end) core->next[sm->id] = ww_sm_run_ahead(sm, next, end);
 }
 
@@ -86,13 +86,13 @@ static inline uint64_t least(uint64_t a, uint64_t b) {
 /* Steps the SM until its next event is at or after `end`; returns the cycle of that event. */
 static uint64_t run_sm(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
     while (core->code_failed == WW_OK) {
-        uint64_t heard = next_reply_cycle(core, sm), sent = next_send_cycle(core, sm),
+        uint64_t reply = next_reply_cycle(core, sm), sent = next_send_cycle(core, sm),
                  placed = takes_cta(core, sm);
-        uint64_t cycle = least(least(core->next[sm->id], heard), least(sent, placed));
+        uint64_t cycle = least(least(core->next[sm->id], reply), least(sent, placed));
         if (cycle >= end) return cycle;
         if (sent <= cycle) send_misses(core, sm, cycle);
         if (placed <= cycle) take_cta(core, sm, cycle);
-        if (heard <= cycle) receive_replies(core, sm, cycle);
+        if (reply <= cycle) receive_replies(core, sm, cycle);
         if (core->next[sm->id] <= cycle) step(core, sm, cycle);
         if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
     }

@@ -1,11 +1,10 @@
 /* staggered_start.h: CTAs that fill the machine when replay begins in the middle of a launch.
  *
- * A machine that is filled with CTAs that all begin at once keeps them in step for tens of waves: they load
- * together and compute together, and which of the two comes first repeats in every part that is replayed.
- * In the middle of a launch the CTAs of an SM are as far as they came since they were dispatched one after
- * another. So those that fill the machine begin part of the way through their instructions: the first of an
- * SM's n in the last n-th of them, the last in the first, at random within that, as if each had been dispatched
- * an equal time after the one before. */
+ * If all CTAs of a full machine begin at once, they stay in step for tens of waves: all load, then all compute.
+ * This repeats in every part that is replayed. In the middle of a launch the CTAs of an SM have been dispatched
+ * one after another, so their progress differs. So those that fill the machine begin part of the way through
+ * their instructions: the first of an SM's n in the last n-th of them, the last in the first, at random within
+ * that, as if each had been dispatched an equal time after the one before. */
 #ifndef WW_CORE_STAGGERED_START_H
 #define WW_CORE_STAGGERED_START_H
 

@@ -1,6 +1,6 @@
-/* The threads of an engine. A cycle's groups of SMs stand in one word of bits; who takes a bit out of it steps
- * that group. A thread takes those of its own part first, so that an SM's state stays in one processor's cache.
- */
+/* The threads of an engine. A cycle's groups of SMs stand in one word of bits; the thread that clears a bit
+ * steps that group. A thread takes those of its own part first, so that an SM's state stays in one processor's
+ * cache. */
 #include "../../base/locale.h"
 #include "engine_internal.h"
 #include "shard.h"
@@ -16,7 +16,7 @@
 #define YIELDS 2000 /* looks before the first thread lets others run */
 /* Work is counted in sixteenths of what issuing a warp instruction takes. */
 #define STEP_WORK 24    /* of an SM that steps, in addition to what it issues */
-#define ENOUGH_WORK 480 /* that is worth telling other threads of: some microseconds */
+#define ENOUGH_WORK 480 /* least work for which other threads are used: some microseconds */
 #define SOON 16         /* cycles: an SM that is due so soon may step at once, if nothing can reach it before */
 #define PACE_AHEAD 64   /* SMs that issue less in a step do not run ahead far */
 #define PACE_MOST (1u << 16)
@@ -35,7 +35,7 @@ struct worker {
 };
 
 struct ww_team {
-    _Alignas(LINE) _Atomic uint64_t open; /* groups that nobody has taken */
+    _Alignas(LINE) _Atomic uint64_t open; /* groups that no thread has taken */
     _Alignas(LINE) _Atomic uint64_t done; /* that have stepped */
     _Alignas(LINE) struct ww_core *core;  /* written while `open` and all threads are at rest */
     uint64_t cycle;
@@ -81,7 +81,7 @@ static uint64_t part_of(uint32_t groups, uint32_t threads, uint32_t thread) {
     return below & ~((1ull << from) - 1);
 }
 
-/* Steps groups as long as there are any that nobody has taken. */
+/* Steps groups as long as there are any that no thread has taken. */
 static void take(struct ww_team *t, uint32_t thread) {
     uint64_t open;
     while ((open = atomic_load_explicit(&t->open, memory_order_acquire)) != 0) {
@@ -155,7 +155,7 @@ void ww_team_free(struct ww_team *t) {
     free(t);
 }
 
-/* The errors of a cycle: the code of the first SM's, the words of the last, as with one thread. */
+/* The errors of a cycle: the code of the first SM's, the text of the last one's, as with one thread. */
 static void take_errors(struct ww_core *core) {
     for (uint32_t g = 0; g < core->groups; g++) {
         struct ww_shard *s = &core->shard[g];
@@ -208,8 +208,8 @@ static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due)
     core->quiet = NULL;
 }
 
-/* Steps of SMs that run ahead issue hundreds of instructions, others one: how many the last ones did, on the
- * mean, tells whether the next are worth waking other threads. */
+/* Steps of SMs that run ahead issue hundreds of instructions, others one: the mean of the last ones decides
+ * whether other threads are woken for the next. */
 static void keep_pace(struct ww_team *t, uint32_t sms, uint64_t issued) {
     uint64_t each = 16 * issued / sms;
     if (each > PACE_MOST) each = PACE_MOST;

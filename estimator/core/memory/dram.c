@@ -46,7 +46,7 @@ static void append(struct ww_dram_channel *c, uint32_t i) {
 }
 
 /* When the scheduler must look at the entry that was just appended: as soon as something can be done for
- * it. UINT64_MAX: its bank is being looked after anyway. */
+ * it. UINT64_MAX: the scheduler looks at its bank anyway. */
 static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cycle) {
     const struct ww_dram_entry *e = &c->entry[i];
     uint32_t dir = e->request.direction;

@@ -1,8 +1,8 @@
-/* Fast replay's memory system: sends, answers, life. */
+/* Fast replay's memory system: requests, replies, creation and release. */
 #include "dram_channel.h"
 #include "fast.h"
 
-/* ---- answers under way ----------------------------------------------------------------------- */
+/* ---- replies in flight ----------------------------------------------------------------------- */
 
 static inline bool before(const struct ww_fast_due *a, const struct ww_fast_due *b) {
     return a->ps < b->ps || (a->ps == b->ps && (int32_t)(a->order - b->order) < 0);
@@ -65,8 +65,8 @@ bool ww_fast_fetch(struct ww_fast *f, uint16_t sm, uint64_t ps, struct ww_mem_re
     return true;
 }
 
-uint64_t ww_fast_answer(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
-                        uint32_t payload, uint64_t cycle) {
+uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
+                         uint32_t payload, uint64_t cycle) {
     const struct ww_xbar *x = f->xbar;
     uint32_t port = x->port_of[sm], flits = ww_xbar_flits(x, payload);
     struct ww_fast_port *p = &f->port[port];

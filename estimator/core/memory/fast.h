@@ -5,21 +5,21 @@
  *
  * Full replay moves each request from queue to queue by events. Here one pass over the way of a request finds
  * the time of each step: ports, buses and the rate of activates are calendars, MSHRs and the queues of DRAM are
- * pools of places (fast_calendar.h), a bank remembers the rows that it had open last. The answer is known when
- * the request is sent, and the SM gets it at that time. Everything in front of the crossbar is as in full
- * replay: warps, L1 with its MSHRs and miss queue, bulk copies, clusters.
+ * pools of places (fast_calendar.h), a bank remembers the rows that it had open last. The time of the reply is
+ * known when the request is sent. Everything in front of the crossbar is as in full replay: warps, L1 with its
+ * MSHRs and miss queue, bulk copies, clusters.
  *
  * The same as in full replay: addresses, tags, replacement, write-backs, sectors fetched, atomics, translation
  * and walks, the places of requests at a slice (a full one refuses).
  * Simplified:
- * - DRAM is not scheduled by what waits. A row stays usable until the activate of the next one of its bank: who
- *   comes before that, hits it, as FR-FCFS would have it. Writes are collected as the controller does, and a
- *   batch of them has the bus for itself; where nothing has been read since the last one, they take it as they
- *   come.
- * - What waits at a slice holds those behind it, but not what was served before in host order.
- * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are under way are left
- * out.
- * - Windows of a calendar are 8 cycles: what is reserved for the same window comes in the order of asking. */
+ * - DRAM is not scheduled by what waits. A row stays usable until the activate of its bank's next row. Requests
+ *   that come before that are row hits, as under FR-FCFS. Writes are collected into batches as the controller
+ *   does, and a batch has the bus to itself. If nothing has been read since the last batch, writes take the bus
+ *   at once.
+ * - A request that waits at a slice delays those behind it, but not those that the host has simulated before.
+ * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are in flight are not
+ *   modelled.
+ * - Windows of a calendar are 8 cycles: reservations of one window are in the order in which they were made. */
 #ifndef WW_CORE_FAST_H
 #define WW_CORE_FAST_H
 
@@ -35,7 +35,7 @@
 
 struct ww_fast_reply {
     struct ww_mem_reply reply;
-    uint64_t line; /* of a write that has been performed; then there is no reply */
+    uint64_t line; /* the line of a write that has been performed; then there is no reply */
     uint32_t next;
     uint16_t sm;
     bool performed;
@@ -116,7 +116,7 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
-    bool fetched;            /* SMs fetch their answers: there are no events for them */
+    bool fetched;            /* SMs fetch their replies: there are no events for them */
     struct ww_event drained; /* all work of DRAM is done */
     uint64_t busy_until;
     struct ww_fast_port *port;
@@ -139,27 +139,28 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
 /* As ww_memsys_send, for a request to the place; what it leads to is reserved. */
 bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
                   uint8_t granules, uint64_t now_ps);
-/* As ww_memsys_quiet: when the next answer comes. */
+/* As ww_memsys_quiet: when the next reply comes. */
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm);
 
-/* The SM's next answer, if it is there at `ps`; false: none is. Only where SMs fetch them. */
+/* The SM's next reply, if it is there at `ps`; false: none is. Only where SMs fetch replies. */
 bool ww_fast_fetch(struct ww_fast *f, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
 /* Lets the queue wait until DRAM has written everything. */
 void ww_fast_drain(struct ww_fast *f);
 
-/* ---- between the files of it ---- */
+/* ---- between the files of fast replay ---- */
 
-/* An answer leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
-uint64_t ww_fast_answer(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
-                        uint32_t payload, uint64_t cycle);
-/* A write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if anybody asks. */
+/* A reply leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
+uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
+                         uint32_t payload, uint64_t cycle);
+/* Reports that a write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if a caller has
+ * asked for that. */
 void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t cycle);
 
 /* A request is at the slice's tags at L2 cycle `cycle` (l2.latency behind its arrival), from the crossbar or,
  * `far`, from the other partition. Returns when the slice has served it. */
 uint64_t ww_fast_serve(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, bool far,
                        uint64_t cycle);
-/* What the prefetcher looks at: places that are taken of the channel's reads and of the slice's MSHRs. */
+/* What the prefetcher looks at: places taken in the channel's queue of reads, and MSHRs in use at the slice. */
 extern const struct ww_l2_prefetch_ops ww_fast_prefetch;
 /* A page walk's read; returns the cycle at which the data are there. *from_dram: some of them came from there.
  */

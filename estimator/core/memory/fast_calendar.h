@@ -1,9 +1,8 @@
-/* fast_calendar.h: what fast replay (fast.h) knows of the future of a resource.
+/* fast_calendar.h: reservations of a resource, for fast replay (fast.h).
  *
- * A calendar is the bandwidth of a port, a bus or a rate: how much of each window of time is taken. Work is put
- * in at any time, in any order: what asks late for an early time still gets what is free there, which a single
- * "free from" would not give it. Pools count the places that are taken in
- * each window. */
+ * A calendar is the bandwidth of a port, a bus or a rate: how much of each window of time is taken.
+ * Reservations are made in any order of time: a later call can still reserve free bandwidth at an earlier time,
+ * which a single "free from" would not allow. Pools count the places that are taken in each window. */
 #ifndef WW_CORE_FAST_CALENDAR_H
 #define WW_CORE_FAST_CALENDAR_H
 

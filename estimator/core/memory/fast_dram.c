@@ -16,7 +16,8 @@ static void refresh_bank(struct ww_fast *f, struct ww_fast_channel *c, struct ww
     b->closed = start + t->trfc;
 }
 
-/* All banks, due at c->refresh_due. What has the bus booked goes on; the bus is free for nobody as long. */
+/* All banks, due at c->refresh_due. Reservations of the bus stay; the bus takes no new ones during the refresh.
+ */
 static void refresh_all(struct ww_fast *f, struct ww_fast_channel *c) {
     const struct ww_dram_timing *t = &f->dram->timing;
     for (uint32_t i = 0; i < f->dram->banks; i++) refresh_bank(f, c, &c->bank[i]);
@@ -161,7 +162,7 @@ static uint32_t take_row(struct ww_fast_channel *c, uint32_t *count) {
 
 /* The controller writes the first `count` writes, for which it turns the bus. Rows are opened side by side, so
  * that it takes as long as the bus, or the bank whose row is open last; a second row of a bank is left to when
- * its time comes, as the controller has other writes to go on with. Returns when it turns back. */
+ * its time comes, as the controller issues other writes meanwhile. Returns when it turns back. */
 static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t count, uint64_t begin) {
     const struct ww_dram_timing *t = &f->dram->timing;
     uint64_t start = begin + t->tcl + t->burst + WW_DRAM_TURNAROUND - t->twl;
@@ -186,7 +187,7 @@ static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32
     return end;
 }
 
-/* What waits is written, down to so many bursts. */
+/* Writes that wait are issued, until so many bursts are left. */
 static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to, uint64_t cycle) {
     const struct ww_clock *l2 = f->l2->clock, *dram = &f->dram->clock;
     uint32_t count = 0, bursts = 0;

@@ -2,8 +2,8 @@
 #include "fast.h"
 #include "l2_prefetch.h"
 
-/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never so far ahead, so
- * that what lies farther is of the past. */
+/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never that far in the
+ * future, so a larger difference means a time in the past. */
 #define FILL_AHEAD (1u << 20)
 
 /* Cycles from `cycle` until the line's last fill; 0: it has passed. */
@@ -12,7 +12,7 @@ static inline uint64_t fill_ahead(const struct ww_l2_line *line, uint64_t cycle)
     return ahead < FILL_AHEAD ? ahead : 0;
 }
 
-/* What a request found, by part of it: granules, and the cycle at which they are at hand. */
+/* What a request found, by part of it: granules, and the cycle at which the slice has them. */
 struct found {
     uint64_t at[3];
     uint8_t granules[3], level[3];
@@ -205,10 +205,10 @@ static void read_ahead(struct ww_l2_slice *s, const struct ww_l2_part *part, uin
 
 const struct ww_l2_prefetch_ops ww_fast_prefetch = {.idle = idle, .mshrs_used = mshrs_used, .read = read_ahead};
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
-static uint64_t answer(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint8_t granules,
-                       uint8_t level, bool last, uint64_t cycle) {
+static uint64_t send_reply(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint8_t granules,
+                           uint8_t level, bool last, uint64_t cycle) {
     struct ww_mem_reply reply = {.address = p->address,
                                  .sectors = p->fine ? granules : ww_l2_l1_sectors(f->l2, granules),
                                  .tag = p->tag,
@@ -219,10 +219,10 @@ static uint64_t answer(struct ww_fast *f, uint32_t slice, const struct ww_l2_pac
     uint32_t payload = 0; /* of an acknowledgement */
     if (p->kind == WW_MEM_READ) payload = 32 * ww_bits8(granules);
     if (p->kind == WW_MEM_ATOMIC && last) payload = p->bytes; /* old values, a lane's each */
-    return ww_fast_answer(f, slice, p->sm, &reply, payload, cycle);
+    return ww_fast_deliver(f, slice, p->sm, &reply, payload, cycle);
 }
 
-/* What comes at the same time comes in one answer, and so does what makes up a sector of the L1. */
+/* Granules that come at the same time share one reply, and so do those of one sector of the L1. */
 static void gather(const struct ww_l2 *l2, const struct ww_l2_packet *p, struct found *r) {
     bool whole = p->kind == WW_MEM_ATOMIC || (l2->l1_sector_granules > 1 && !p->fine);
     for (uint32_t i = 0; i < 2; i++) {
@@ -232,14 +232,14 @@ static void gather(const struct ww_l2 *l2, const struct ww_l2_packet *p, struct 
     }
 }
 
-static void answer_found(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, struct found *r) {
+static void reply_found(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, struct found *r) {
     gather(f->l2, p, r);
     uint32_t last = HIT;
     for (uint32_t i = 0; i < 3; i++)
         if (r->granules[i] && (!r->granules[last] || r->at[i] >= r->at[last])) last = i;
     for (uint32_t i = 0; i < 3; i++)
-        if (r->granules[i] && i != last) answer(f, slice, p, r->granules[i], r->level[i], false, r->at[i]);
-    answer(f, slice, p, r->granules[last], r->level[last], true, r->at[last]);
+        if (r->granules[i] && i != last) send_reply(f, slice, p, r->granules[i], r->level[i], false, r->at[i]);
+    send_reply(f, slice, p, r->granules[last], r->level[last], true, r->at[last]);
 }
 
 /* ---- reads that wait together ---------------------------------------------------------------- */
@@ -248,7 +248,7 @@ static struct ww_fast_wait *waiting(const struct ww_fast_slice *own, const struc
     return &own->wait[(p->local >> 5) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
-/* True: the read is answered with one of the same sectors that waits for the slice (l2.coalesce). */
+/* True: the read joins one of the same sectors that waits for the slice (l2.coalesce). */
 static bool join(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint64_t cycle) {
     struct ww_l2_slice *s = &f->l2->slice[slice];
     struct ww_fast_slice *own = &f->slice[slice];
@@ -262,7 +262,7 @@ static bool join(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p
     ww_l2_count(s, WW_C_L2_SECTOR_READ, sectors);
     ww_l2_count(s, WW_C_L2_SECTOR_MERGED, sectors);
     ww_l2_count_inst(s, p, WW_I_L2_MERGED, sectors);
-    answer(f, slice, p, p->granules, WW_LEVEL_L2, true, w->served);
+    send_reply(f, slice, p, p->granules, WW_LEVEL_L2, true, w->served);
     return true;
 }
 
@@ -312,11 +312,11 @@ static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struc
     }
     if (p->kind == WW_MEM_ATOMIC) update(f, s, p, &r, begin);
     note_wait(own, p, &r, begin);
-    if (p->needs_reply) answer_found(f, s->index, p, &r);
+    if (p->needs_reply) reply_found(f, s->index, p, &r);
     return begin;
 }
 
-/* A store to sectors that are not all valid: sent on, and those that nobody has asked for are fetched. */
+/* A store to sectors that are not all valid: sent on, and those without an outstanding fetch are fetched. */
 static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part,
                                uint64_t cycle) {
     struct ww_fast_slice *own = &f->slice[s->index];
@@ -373,7 +373,7 @@ static uint64_t serve_write(struct ww_fast *f, struct ww_l2_slice *s, const stru
     }
     ww_fast_performed(f, p->sm, p->address, begin);
     if (p->needs_reply) {
-        answer(f, s->index, p, p->granules, WW_LEVEL_L2, true, begin);
+        send_reply(f, s->index, p, p->granules, WW_LEVEL_L2, true, begin);
     } else {
         uint64_t ps = ww_clock_time(l2->clock, begin);
         if (ps > f->busy_until) f->busy_until = ps;
@@ -388,7 +388,7 @@ uint64_t ww_fast_serve(struct ww_fast *f, uint32_t slice, const struct ww_l2_pac
     if (p->kind == WW_MEM_WRITE) return serve_write(f, s, p, cycle);
     if (p->kind != WW_MEM_TRANSLATION) return serve_read(f, s, p, cycle);
     uint64_t served = ww_calendar_take(&f->slice[slice].tags, cycle, 1u << WW_CALENDAR_UNIT);
-    answer(f, slice, p, p->granules, WW_LEVEL_L2, true, served);
+    send_reply(f, slice, p, p->granules, WW_LEVEL_L2, true, served);
     return served;
 }
 

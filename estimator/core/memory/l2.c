@@ -241,7 +241,7 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
     in->blocked = in->begun = in->found = false;
     s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[p->kind == WW_MEM_WRITE][in->hits]));
     --*l2->live;
-    if (l2->coalesce > 1 && in == &s->in[WW_L2_NEAR] && ww_l2_answer_joined(s, whole, cycle)) return true;
+    if (l2->coalesce > 1 && in == &s->in[WW_L2_NEAR] && ww_l2_reply_joined(s, whole, cycle)) return true;
     in->packet_head = (in->packet_head + 1) & in->packet_mask;
     in->packet_count--;
     if (p->needs_reply != WW_L2_REPLY_PEER && p->sm != WW_L2_WALKER) ww_xbar_taken(l2->xbar, s->index);
@@ -360,7 +360,7 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
                                                .window = (uint64_t)gpu->l2_prefetch_kb << 10,
                                                .ahead = gpu->l2_prefetch_ahead,
                                                .queue = gpu->l2_prefetch_queue,
-                                               .trust = WW_L2_TRUST_MAX};
+                                               .credit = WW_L2_CREDIT_MAX};
     for (uint32_t n = 0; n <= 8; n++) {
         uint32_t bytes = n * gpu->l2_sector, one = 1u << WW_L2_TIME_BITS;
         uint32_t time = (bytes * one + gpu->l2_bytes_per_cycle - 1) / gpu->l2_bytes_per_cycle;

@@ -100,7 +100,7 @@ struct ww_l2_fills { /* ring, in order of time */
     uint32_t head, count, mask;
 };
 
-/* What a head request can wait for, beside a fill. */
+/* What a head request can wait for, other than a fill. */
 enum ww_l2_wait { WW_L2_WAIT_REPLY = 1, WW_L2_WAIT_READ = 2, WW_L2_WAIT_WRITE = 4 };
 
 /* needs_reply of packets and txns: to whom. */
@@ -136,7 +136,7 @@ struct ww_l2_input {
     uint64_t installs;
 };
 
-struct ww_l2_joined { /* a read that is answered with another one */
+struct ww_l2_joined { /* a read that gets its reply with another one */
     uint32_t tag, inst, next;
     uint16_t sm;
 };
@@ -176,7 +176,9 @@ struct ww_l2_slice {
 };
 
 #define WW_L2_SEQUENCES 8
-#define WW_L2_TRUST_MAX 512u /* sectors prefetched in vain after which sequences must prove themselves */
+#define WW_L2_CREDIT_MAX                                                                                       \
+    512u /* unused prefetched sectors after which sequences must first advance by misses                       \
+          */
 
 struct ww_l2_sequence {  /* bytes that are prefetched one after another; see l2_prefetch.h */
     uint64_t start, end; /* of what may be fetched; equal: none */
@@ -201,7 +203,7 @@ struct ww_l2_prefetch {
     struct ww_l2_sequence sequence[WW_L2_SEQUENCES];
     uint64_t window, ahead; /* bytes; window 0: no prefetch */
     uint32_t queue;         /* reads that may wait at a channel that takes a prefetch */
-    uint32_t turn, trust;   /* next sequence to be given up; sectors that may still go unused */
+    uint32_t turn, credit;  /* next sequence to be given up; sectors that may still go unused */
 };
 
 struct ww_l2 {
@@ -226,7 +228,7 @@ struct ww_l2 {
     uint64_t link_free[2]; /* by the partition that data go to: cycles << WW_L2_TIME_BITS */
     bool strong_home;      /* strong reads are served at the line's home */
     uint32_t parts;        /* L2 lines that an L1 line covers, at least 1 */
-    uint32_t coalesce;     /* reads that are answered together; below 2: none */
+    uint32_t coalesce;     /* reads that get their replies together; below 2: none */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     bool blocks;        /* what misses brings more sectors with it */
     bool write_fetches; /* l2.write_miss=fetch */
@@ -234,10 +236,10 @@ struct ww_l2 {
     uint32_t elsewhere_latency;
     uint32_t dirty_ways; /* of a set; beyond them lines are written back and stay; 0: no bound */
     uint32_t walks;      /* page walks at a time, for which slices have room */
-    /* The answer to a page walk's read, at L2 cycle `cycle`. */
+    /* The reply to a page walk's read, at L2 cycle `cycle`. */
     void (*walk_read)(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
     void *walk_context;
-    /* A write or an atomic of the SM to the line has been performed; NULL: nobody asks. */
+    /* A write or an atomic of the SM to the line has been performed; NULL: not called. */
     void (*performed)(void *context, uint16_t sm, uint64_t line, uint64_t now_ps);
     void *performed_context;
     /* Of a port, by number of sectors: cycles << WW_L2_TIME_BITS, at least one; [1]: that stores write. */
@@ -262,8 +264,8 @@ void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32
                     uint64_t cycle);
 /* When data that are asked for in `cycle` can begin to pass to the slice's or the SM's partition `side`. */
 uint64_t ww_l2_cross(struct ww_l2 *l2, uint32_t side, uint32_t granules, uint64_t cycle);
-/* The home's answer to its counterpart, whose miss record is the tag. */
-void ww_l2_answer(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle);
+/* The home's reply to its counterpart, whose miss record is the tag. */
+void ww_l2_far_reply(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle);
 /* ---- l2_coalesce.c ---- */
 /* False: out of memory. */
 bool ww_l2_coalescer_init(struct ww_l2_slice *s, struct ww_arena *arena);
@@ -272,9 +274,9 @@ bool ww_l2_coalesce(struct ww_l2_slice *s, const struct ww_mem_request *request,
                     uint8_t granules);
 /* Others may join the request that was put last into the FIFO. */
 void ww_l2_coalesce_last(struct ww_l2_slice *s);
-/* The packet at the head has been served; `whole`: from the lines, with an answer in `cycle`. Answers those
- * that joined it. True: one could not be answered so, and is the head now. */
-bool ww_l2_answer_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle);
+/* The packet at the head has been served; `whole`: from the lines, with a reply in `cycle`. Replies to those
+ * that joined it. True: one could not get its reply so, and is the head now. */
+bool ww_l2_reply_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle);
 /* Makes sectors of the counterpart's copy of a line invalid. */
 void ww_l2_drop_copy(struct ww_l2_slice *home, uint64_t number, uint8_t sectors);
 /* Reads go to the slice of the SM's own partition that keeps a copy if the line's home is in the other one;

@@ -1,4 +1,4 @@
-/* Reads of the same sectors that wait for a slice at the same time, and are answered together. */
+/* Reads of the same sectors that wait for a slice at the same time, and get their replies together. */
 #include "../../result/result.h"
 #include "l2_part.h"
 
@@ -58,7 +58,7 @@ bool ww_l2_coalesce(struct ww_l2_slice *s, const struct ww_mem_request *r, uint6
     return true;
 }
 
-bool ww_l2_answer_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle) {
+bool ww_l2_reply_joined(struct ww_l2_slice *s, bool whole, uint64_t cycle) {
     struct ww_l2_coalescer *c = &s->coalescer;
     struct ww_l2_input *in = &s->in[WW_L2_NEAR];
     uint32_t place = in->packet_head, n;

@@ -1,4 +1,4 @@
-/* What the slices of two partitions ask of each other; see l2.h. */
+/* Requests between the slices of two partitions; see l2.h. */
 #include "l2.h"
 #include <assert.h>
 
@@ -39,7 +39,7 @@ void ww_l2_ask_home(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32
                          ww_clock_time(l2->clock, ready > home->free ? ready : home->free));
 }
 
-void ww_l2_answer(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle) {
+void ww_l2_far_reply(struct ww_l2_slice *home, const struct ww_l2_txn *t, uint8_t granules, uint64_t cycle) {
     struct ww_l2 *l2 = home->l2;
     ++*l2->live;
     ww_l2_add_fill(

@@ -1,4 +1,4 @@
-/* l2_part.h: lines of an L2 slice and what DRAM is asked for them. Between l2_serve.c, l2_write.c and
+/* l2_part.h: lines of an L2 slice, and reads of DRAM for them. Between l2_serve.c, l2_write.c and
  * l2_prefetch.c. */
 #ifndef WW_CORE_L2_PART_H
 #define WW_CORE_L2_PART_H
@@ -19,7 +19,7 @@ static inline void ww_l2_count_inst(const struct ww_l2_slice *s, const struct ww
     if (s->l2->inst) s->l2->inst[p->inst].counter[counter] += (uint64_t)sectors << s->l2->sector_shift;
 }
 
-/* Tells that a write or an atomic has been performed, at L2 cycle `cycle`. */
+/* Reports that a write or an atomic has been performed, at L2 cycle `cycle`. */
 static inline void ww_l2_tell(const struct ww_l2 *l2, uint16_t sm, uint64_t line, uint64_t cycle) {
     if (l2->performed) l2->performed(l2->performed_context, sm, line, ww_clock_time(l2->clock, cycle));
 }

@@ -4,8 +4,8 @@
 
 enum {
     FIRST_AHEAD = 256, /* bytes behind a first miss */
-    PROVEN = 512,      /* bytes that a sequence must have come to be fetched ahead without trust */
-    USE_EARNS = 2,     /* trust, in sectors: half of what is fetched must be used to keep it */
+    PROVEN = 512,      /* bytes that a sequence must have come to be fetched ahead without credit */
+    USE_CREDIT = 2,    /* credit, in sectors: half of what is fetched must be used to keep it */
 };
 
 /* Address of the part's lowest sector of `sectors`. */
@@ -74,7 +74,7 @@ static bool fetch_line(struct ww_l2 *l2, uint64_t address, uint64_t cycle) {
     s->tags.line[victim].prefetched |= need;
     ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(need));
     uint32_t cost = ww_bits8(need);
-    l2->prefetch.trust -= cost < l2->prefetch.trust ? cost : l2->prefetch.trust;
+    l2->prefetch.credit -= cost < l2->prefetch.credit ? cost : l2->prefetch.credit;
     return true;
 }
 
@@ -83,7 +83,7 @@ static void extend(struct ww_l2 *l2, struct ww_l2_sequence *q, uint64_t address,
     uint64_t line = (uint64_t)32 * l2->line_granules, ahead = address - q->start + FIRST_AHEAD;
     uint64_t to = address + 32 + (ahead < l2->prefetch.ahead ? ahead : l2->prefetch.ahead);
     if (to > q->end) to = q->end;
-    if (q->next <= address) q->next = address + 32; /* demand has overtaken it */
+    if (q->next <= address) q->next = address + 32; /* demand misses are ahead of it */
     while (q->next < to) {
         if (!fetch_line(l2, q->next, cycle)) return;
         q->next = (q->next & ~(line - 1)) + line;
@@ -98,7 +98,7 @@ void ww_l2_prefetch_miss(struct ww_l2_slice *s, const struct ww_l2_packet *p, co
     uint64_t address = address_of(l2, p, part, sectors);
     struct ww_l2_sequence *q = find(f, address, FIRST_AHEAD, FIRST_AHEAD);
     if (q) {
-        if (f->trust || address >= q->start + PROVEN) extend(l2, q, address, cycle);
+        if (f->credit || address >= q->start + PROVEN) extend(l2, q, address, cycle);
         if (q->next <= address) q->next = address + 32;
         return;
     }
@@ -106,7 +106,7 @@ void ww_l2_prefetch_miss(struct ww_l2_slice *s, const struct ww_l2_packet *p, co
     q = &f->sequence[f->turn];
     f->turn = (f->turn + 1) % WW_L2_SEQUENCES;
     *q = (struct ww_l2_sequence){.start = address, .end = address + f->window, .next = address + 32};
-    if (f->trust) extend(l2, q, address, cycle);
+    if (f->credit) extend(l2, q, address, cycle);
 }
 
 void ww_l2_prefetch_used(struct ww_l2_slice *s, const struct ww_l2_packet *p, const struct ww_l2_part *part,
@@ -116,8 +116,8 @@ void ww_l2_prefetch_used(struct ww_l2_slice *s, const struct ww_l2_packet *p, co
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t used = line->prefetched & part->want;
     line->prefetched &= (uint8_t)~used;
-    f->trust += USE_EARNS * ww_bits8(used);
-    if (f->trust > WW_L2_TRUST_MAX) f->trust = WW_L2_TRUST_MAX;
+    f->credit += USE_CREDIT * ww_bits8(used);
+    if (f->credit > WW_L2_CREDIT_MAX) f->credit = WW_L2_CREDIT_MAX;
     uint64_t address = address_of(l2, p, part, used);
     struct ww_l2_sequence *q = find(f, address, 2 * f->ahead, 0);
     if (q) extend(l2, q, address, cycle);

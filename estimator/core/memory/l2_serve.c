@@ -28,7 +28,7 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
         return;
     }
     if (t->needs_reply == WW_L2_REPLY_PEER) {
-        ww_l2_answer(s, t, granules, cycle);
+        ww_l2_far_reply(s, t, granules, cycle);
         return;
     }
     uint32_t payload = 0; /* of an acknowledgement */
@@ -38,7 +38,7 @@ static void send_reply(struct ww_l2_slice *s, const struct ww_l2_txn *t, uint8_t
     ww_xbar_reply(s->l2->xbar, s->index, t->sm, payload, cycle);
 }
 
-/* The answer to all of a request of an SM. */
+/* The reply to all of a request of an SM. */
 static void reply_sm(struct ww_l2_slice *s, const struct ww_l2_packet *p, uint64_t cycle) {
     *ww_xbar_next(s->l2->xbar) =
         (struct ww_mem_reply){.address = p->address,
@@ -84,7 +84,7 @@ bool ww_l2_can_reply(struct ww_l2_slice *s, struct ww_l2_input *in, uint8_t need
     return false;
 }
 
-/* Granules of t that can be answered: of L1 sectors that are complete in `have`, or single ones. */
+/* Granules of t that can be replied: of L1 sectors that are complete in `have`, or single ones. */
 static uint8_t complete(const struct ww_l2 *l2, const struct ww_l2_txn *t) {
     uint8_t have = t->have;
     uint32_t n = l2->l1_sector_granules, sector = (1u << n) - 1, out = 0;
@@ -384,7 +384,7 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
         in->left &= (uint8_t)~read_part(s, in, p, &part, cycle);
     }
     if (in->left) return false;
-    if (in->head_txn == WW_NONE) return true; /* fills have answered all of it meanwhile */
+    if (in->head_txn == WW_NONE) return true; /* fills have replied all of it meanwhile */
     const struct ww_l2_txn *t = &s->txn[in->head_txn];
     if (complete(s->l2, t) && !ww_l2_can_reply(s, in, t->needs_reply)) return false;
     flush(s, in->head_txn, cycle);

@@ -26,7 +26,7 @@ struct ww_l2_line {
     uint8_t valid;         /* sectors that can be read */
     uint8_t dirty;         /* sectors with bytes that DRAM lacks */
     uint8_t pending;       /* sectors asked of DRAM */
-    uint8_t prefetched;    /* sectors, valid or pending, that nobody has asked for since their prefetch */
+    uint8_t prefetched;    /* sectors, valid or pending, without a demand access since their prefetch */
     uint8_t written[8];    /* bytes written to a sector that is not valid, at most 255 */
     uint8_t from_dram;     /* fast replay: sectors whose last fill comes from DRAM */
 };

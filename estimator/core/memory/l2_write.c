@@ -29,7 +29,7 @@ void ww_l2_mark_written(struct ww_l2_slice *s, const struct ww_l2_part *part, co
     }
 }
 
-/* A store to sectors that are not all valid: sent on, and those that nobody has asked for are fetched. */
+/* A store to sectors that are not all valid: sent on, and those without an outstanding fetch are fetched. */
 static bool send_and_fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_part *part,
                            uint64_t cycle) {
     const struct ww_l2_line *line = part->index == WW_NONE ? NULL : &s->tags.line[part->index];

@@ -14,7 +14,7 @@
 #include "../../result/result.h"
 #include "../time/event.h"
 
-/* A translation asks for nothing but that its page be translated (see tlb.h); the answer brings no data. */
+/* A translation only requests that its page be translated (see tlb.h); the reply brings no data. */
 enum ww_mem_kind {
     WW_MEM_READ,
     WW_MEM_WRITE,
@@ -45,7 +45,7 @@ struct ww_mem_request {
 
 struct ww_mem_reply {
     uint64_t address;
-    uint32_t sectors; /* that this reply brings; a request may be answered in several replies */
+    uint32_t sectors; /* that this reply brings; a request may have several replies */
     uint32_t tag;
     uint8_t kind;
     uint8_t level;  /* enum ww_mem_level: deepest level that served a sector of it: L2 or DRAM */
@@ -53,8 +53,8 @@ struct ww_mem_reply {
     uint8_t walked; /* it waited for a walk of the page table */
 };
 
-/* How the memory system calls the SM back; both run inside an event at the given time. The SM hears it in its
- * first cycle that begins then or later. */
+/* How the memory system calls the SM back; both run inside an event at the given time. The SM receives the
+ * message in its first cycle that begins then or later. */
 struct ww_memsys_client {
     void *context;
     void (*reply)(void *context, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
@@ -76,14 +76,14 @@ struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *
 /* From now on requests are served by reservations, without events of the L2 and DRAM (fast.h); to be called
  * before the first one. Errors: WW_UNSUPPORTED, WW_NOMEM. */
 enum ww_code ww_memsys_make_fast(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_error *error);
-/* With fast replay: from now on (fetches) SMs ask for their answers, and client->reply and client->unblocked
- * are not called; or they are again. False: SMs share ports, it stays as it is. Nothing may be under way. */
+/* With fast replay: whether SMs fetch their replies by ww_memsys_fetch. If so, client->reply and
+ * client->unblocked are not called. Nothing may be in flight. False: SMs share ports, and nothing changes. */
 bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched);
-/* The time of the next answer to the SM; UINT64_MAX: none is under way. */
+/* The time of the next reply to the SM; UINT64_MAX: none is in flight. */
 uint64_t ww_memsys_next(const struct ww_memsys *m, uint16_t sm);
-/* That answer, if it is there at time ps. */
+/* That reply, if it is at the SM at time ps. False: it is not. */
 bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
-/* When the SM may try again what it was refused last. */
+/* When the SM may retry the request that was refused last. */
 uint64_t ww_memsys_again(const struct ww_memsys *m, uint16_t sm);
 /* SMs have nothing more to send: lets the queue wait until everything is written. */
 void ww_memsys_drain(struct ww_memsys *m);
@@ -91,19 +91,19 @@ void ww_memsys_free(struct ww_memsys *m);
 /* Sectors that miss in the L2 or join a miss there are counted in `inst`, too, from now on; NULL: they are not.
  */
 void ww_memsys_count_insts(struct ww_memsys *m, struct ww_inst_count *inst);
-/* Tells from now on when a write or an atomic has been performed: of which SM, to which line. NULL: it does
- * not. */
+/* From now on calls the function when a write or an atomic has been performed, with its SM and line. NULL: it
+ * does not. */
 void ww_memsys_tell_writes(struct ww_memsys *m,
                            void (*performed)(void *context, uint16_t sm, uint64_t line, uint64_t now_ps),
                            void *context);
-/* Offers a request at time now, which may lie before that of the queue by up to a cycle of the SMs (what it
- * leads to comes not before the queue's floor). False: the SM's port or the slice pushes back; nothing has
- * changed, and unblocked() will be called. */
+/* Offers a request at time now, which may be up to one SM cycle before the queue's time (its events are not
+ * before the queue's floor). False: the SM's port or the slice pushes back; nothing has changed, and
+ * unblocked() will be called. */
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps);
 struct ww_peer;
 /* The network of the SMs of a GPC; NULL: the GPU has none. */
 struct ww_peer *ww_memsys_peer(struct ww_memsys *m);
-/* A time before which the SM is told nothing unless it sends something; events up to `now` have passed. */
+/* A time before which the SM receives no message unless it sends a request; events up to `now` have fired. */
 uint64_t ww_memsys_quiet(const struct ww_memsys *m, uint16_t sm, uint64_t now_ps);
 /* The same of every SM, by number. */
 void ww_memsys_quiet_all(const struct ww_memsys *m, uint64_t now_ps, uint64_t *quiet);

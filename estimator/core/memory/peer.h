@@ -15,15 +15,15 @@
 #define WW_PEER_MEMBERS 16u /* CTAs of a cluster at most */
 
 /* A request of kind WW_MEM_PEER has in `address` the other SM, in `bytes` the data that it brings there, in
- * `atomic_ops` those that come back. With `strong` it is answered when its data are there,
- * without the way back. */
+ * `atomic_ops` those that come back. With `strong` the reply comes when the data are at the other SM, without
+ * the way back. */
 struct ww_peer_member {
     uint16_t sm;
     uint8_t slot; /* of the CTA */
 };
 
-/* What an SM hears of its CTA in `slot` when a barrier of the cluster opens: tag | slot; address: the cluster's
- * id, 0: nothing has happened. */
+/* The message to an SM when a barrier of the cluster opens for its CTA in `slot`: tag | slot; address: the
+ * cluster's id, 0: the barrier has not opened. */
 struct ww_peer_cluster {
     uint64_t id;
     uint32_t count, arrived, gone; /* CTAs; bits by rank */

@@ -1,4 +1,4 @@
-/* Address translation beside the L2. */
+/* Address translation in front of the L2. */
 #include "../../result/result.h"
 #include "tlb.h"
 
@@ -91,7 +91,7 @@ bool ww_tlb_pass(struct ww_tlb *t, const struct ww_mem_request *request, struct 
     }
     t->counter[WW_C_TLB_L1_MISS]++;
     uint32_t n = put_aside(t, request, place, granules, arrived);
-    /* Those who wait for a free miss come first. */
+    /* Requests that wait for a free miss come first. */
     if (t->held.first != NONE || !join_miss(t, n, arrived)) append_request(t, &t->held, n);
     return false;
 }

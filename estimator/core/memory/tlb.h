@@ -1,22 +1,22 @@
-/* tlb.h: address translation beside the L2.
+/* tlb.h: address translation in front of the L2.
  *
  *   request at a slice's port --> L1 TLB --hit--------------------------------------> slice
  *                                   |--miss--> L2 TLB --hit--> waiters of the page --> slice
  *                                                |--miss--> walk: [directory] table --^
  *                                                             (reads through the L2 slices)
  *
- * Both TLBs serve all SMs and stand at the L2's side of the crossbar, as Mei and Chu, IEEE TPDS 2017, infer
- * (sections 4.4 and 5.2): a miss of the L1 TLB costs little on a request that comes there anyway.
+ * Both TLBs serve all SMs and are on the L2's side of the crossbar, as Mei and Chu, IEEE TPDS 2017, infer
+ * (sections 4.4 and 5.2): a miss of the L1 TLB adds little latency to a request that goes to the L2 anyway.
  * - The L1 TLB is looked up while the request is in the L2's pipeline: a hit costs nothing.
- * - A request that misses is put aside until its page is translated; others pass it. It goes on holding its
- *   place at the slice, so that too many of them push back on the crossbar and the SMs. Requests for a page
- *   that is being translated join its miss; there are tlb.misses of these, and who finds none free waits.
+ * - A request that misses is put aside until its page is translated; others pass it. It keeps its place at the
+ *   slice, so that too many of them block the crossbar and the SMs. Requests for a page that is being
+ *   translated join its miss; there are tlb.misses of these, and a request that finds none free waits.
  * - The L2 TLB takes one look-up a cycle, tlb.l2_cycles each. A miss of it walks the page table, tlb.walkers
  *   at a time, in order.
  * - A walk reads the tlb.entry_bytes that describe the page from the table, which lies in memory: sectors
- *   that are read through the slices and, if need be, from DRAM, counted like all others. The directory
- *   above the table is at hand for the tlb.contexts regions of tlb.context_mb used last; a walk elsewhere
- *   first reads the region's sector of it (a context switch), one at a time. 0: all of it is at hand.
+ *   that are read through the slices and, if need be, from DRAM, counted like all others. The directory above
+ *   the table is cached for the tlb.contexts most recently used regions of tlb.context_mb. A walk elsewhere
+ *   first reads the region's sector of it (a context switch), one at a time. 0: the directory costs no reads.
  * - Physical addresses are the virtual ones: what is modelled is time and traffic, not placement.
  *
  * All times are L2 cycles. Contents last over launches.
@@ -60,7 +60,7 @@ struct ww_tlb {
     const struct ww_clock *clock;
     struct ww_l2 *l2;
     uint64_t *counter, *live;
-    struct ww_tlb_array l1, l2_array, active; /* active: regions whose directory is at hand */
+    struct ww_tlb_array l1, l2_array, active; /* active: regions whose directory entry is cached */
     struct ww_tlb_request *request;
     struct ww_tlb_miss *miss;
     struct ww_tlb_walker *walker;
@@ -99,11 +99,11 @@ static inline uint64_t ww_tlb_directory_address(uint64_t region) {
 
 /* ---- between tlb.c and tlb_walk.c ---- */
 
-/* Lets the misses of the waiting list walk as far as there are walkers. */
+/* Starts walks for waiting misses, as long as walkers are free. */
 void ww_tlb_start_walks(struct ww_tlb *t, uint64_t cycle);
 /* Goes on with walks whose data are there at `cycle`; returns the cycle at which the next one's are. */
 uint64_t ww_tlb_step_walks(struct ww_tlb *t, uint64_t cycle);
-/* A slice's answer to a read of walker `tag`. */
+/* A slice's reply to a read of walker `tag`. */
 void ww_tlb_walk_read(void *context, const struct ww_mem_reply *reply, uint64_t cycle);
 /* The page of miss m is translated: those who wait go to their slices. */
 void ww_tlb_translated(struct ww_tlb *t, uint32_t m, bool walked, uint64_t cycle);

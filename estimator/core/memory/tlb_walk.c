@@ -4,7 +4,7 @@
 
 #define NONE UINT32_MAX
 
-#define OVERTAKES 32u /* walks that may go before one whose region is not at hand: an assumption */
+#define OVERTAKES 32u /* walks that may go before one whose region is not cached: an assumption */
 
 /* The instruction whose request missed first. */
 static uint32_t caused_by(const struct ww_tlb *t, uint32_t walker) {
@@ -45,7 +45,7 @@ static uint64_t region_of(const struct ww_tlb *t, uint32_t m) {
     return t->miss[m].page >> (t->context_shift - t->page_shift);
 }
 
-/* True if the directory of the miss's region is at hand. That of the first region that is used at all is
+/* True if the directory entry of the miss's region is cached. That of the first region that is used at all is
  * loaded when the kernel starts, as Mei and Chu saw. */
 static bool at_hand(struct ww_tlb *t, uint32_t m) {
     if (!t->contexts) return true;
@@ -61,9 +61,9 @@ static uint32_t free_walker(const struct ww_tlb *t) {
 }
 
 /* The waiting miss that walks next, and in *before the one ahead of it in the list (NONE: it is the first).
- * Contexts change one at a time and each change costs as much as several walks, so misses whose directory is at
- * hand go before one that needs a change, but not for ever: after OVERTAKES of them it is its turn. NONE: all
- * have to wait for the change that is under way. */
+ * Contexts change one at a time and each change costs as much as several walks, so misses whose directory entry
+ * is cached go before one that needs a change; after OVERTAKES of them the other one walks. NONE: all have to
+ * wait for the change that is under way. */
 static uint32_t next_walk(struct ww_tlb *t, uint32_t *before) {
     uint32_t first = t->walking.first;
     *before = NONE;

@@ -95,7 +95,7 @@ void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
     struct ww_xbar_slice *s = &x->slice[slice];
     if (!s->refused) return;
     uint32_t room = x->packet_limit - s->packets;
-    /* An empty slice calls nobody later, so it calls everybody now. */
+    /* An empty slice makes no later call, so it calls all refused SMs now. */
     uint32_t count = s->packets == 0 || room > s->refused ? s->refused : room;
     while (count-- && s->refused) {
         uint32_t sm = pop_refused(x, slice);

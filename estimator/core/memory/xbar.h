@@ -88,7 +88,7 @@ bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_qu
  * of it is at the slice. False: refused, the SM will be called. */
 bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
                   uint64_t *ready);
-/* The SM is told at L2 cycle `cycle`, which is to come, that it may try again what it was refused. */
+/* Calls the SM at L2 cycle `cycle`, which is in the future, to retry the request that was refused. */
 void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle);
 /* The first cycle from `cycle` on in which the SM's port takes a packet. */
 static inline uint64_t ww_xbar_port_free(const struct ww_xbar *x, uint16_t sm, uint64_t cycle) {

@@ -66,7 +66,7 @@ static void free_flight(struct ww_barrel *b, uint32_t f) {
 }
 
 /* The next instruction of the warp that stays in the pipeline may be written back; loads that wait for their
- * data keep nobody back. */
+ * data do not block it. */
 static void find_first(struct ww_barrel *b, uint32_t warp, uint32_t parts) {
     for (uint32_t i = b->first[warp]; i != WW_NONE; i = b->flight[i].next) {
         b->wait[i >> 6] &= ~(1ull << (i & 63));
@@ -100,7 +100,8 @@ static void wrote(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
     if (++sm->barrel->flight[f].written == sm->core->pipe_plan.parts) commit(sm, f, cycle);
 }
 
-/* All sub-warps have passed MEM0: the conflicts are known, the load/store unit gets what is its. */
+/* All sub-warps have passed MEM0: the conflicts are known, the load/store unit gets the instruction's accesses.
+ */
 static void resolve(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
     struct ww_barrel *b = sm->barrel;
     struct ww_inflight *e = &b->flight[f];
@@ -243,7 +244,7 @@ bool ww_barrel_filter(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     return ready != 0;
 }
 
-/* The memory warps keep their distance from one that, as its last execution says, will conflict. */
+/* Memory warps keep the safe distance from one that is predicted to conflict, by its last execution. */
 static void predict(struct ww_sm *sm, struct ww_inflight *e, uint64_t cycle) {
     struct ww_barrel *b = sm->barrel;
     const struct ww_pipe_plan *plan = &sm->core->pipe_plan;

@@ -50,7 +50,7 @@ void ww_cluster_open(struct ww_sm *sm, uint32_t cta, uint64_t id, uint64_t cycle
 /* Bits of the ranks whose shared memory the lanes access, 0: only the CTA's own. */
 uint32_t ww_cluster_ranks(const struct ww_access *access, const uint64_t *pool, uint32_t mask);
 /* Sends for the data of the lanes that access others' shared memory, or sends them there. `op`: what waits for
- * answers, WW_NONE: nothing. False: there is no room for so many requests. */
+ * replies, WW_NONE: nothing. False: there is no room for so many requests. */
 bool ww_cluster_send(struct ww_sm *sm, const struct ww_lsu_entry *e, uint32_t op, uint32_t ranks);
 /* The data of an operation have come, or its stores are there. */
 void ww_cluster_reply(struct ww_sm *sm, uint32_t op, uint64_t cycle);

@@ -70,7 +70,7 @@ static void add_span(struct ww_coalescer *c, uint64_t address, uint32_t bytes) {
     add_part(c, address, bytes);
 }
 
-/* Every chunk of [from, from + length) is touched;. */
+/* Marks every chunk of [from, from + length). */
 static void add_range(struct ww_coalescer *c, uint64_t from, uint64_t length) {
     uint64_t in_line = c->line_bytes - 1;
     while (length) {
@@ -154,7 +154,7 @@ static struct ww_line_request *request_of(struct ww_coalescer *c, uint64_t key) 
 
 void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                          uint32_t mask) {
-    uint64_t chunk[32]; /* chunks met, and the lanes of each one's most wanted word */
+    uint64_t chunk[32]; /* chunks met, and the lanes of each one's most accessed word */
     uint32_t longest[32], chunks = 0, rank = 0;
     for (uint32_t m = mask; m; m &= m - 1, rank++) {
         uint64_t address = ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank);

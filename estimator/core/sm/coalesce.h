@@ -50,9 +50,9 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
 void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                        uint32_t mask, uint32_t width, const struct ww_local_frame *frame);
 /* Sets `updates` of each request of an atomic. Lanes that share an address are served one after the other;
- * different words of a 32-byte chunk at once, as the atomic units beside the L2 work on whole chunks. So a
- * chunk takes as many updates as its most wanted word, and a request the sum over its chunks (same-address
- * rates: NVIDIA, Kepler GK110 whitepaper). Call after ww_coalesce. */
+ * different words of a 32-byte chunk at once, as the L2's atomic units work on whole chunks. So a chunk takes
+ * as many updates as its most requested word, and a request the sum over its chunks (same-address rates:
+ * NVIDIA, Kepler GK110 whitepaper). Call after ww_coalesce. */
 void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                          uint32_t mask);
 

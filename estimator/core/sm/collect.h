@@ -38,7 +38,7 @@ struct ww_collect {
 /* Memory from the arena; sm->collect stays NULL where the GPU has no collectors. False: out of memory. */
 bool ww_collect_init(struct ww_sm *sm, struct ww_arena *arena);
 /* An instruction for a unit is issued in `cycle`; an instruction register of its class is free. Takes all that
- * it needs, and says from when on schedulers find a register free. Returns the cycles that its result is later.
+ * it needs, and sets from when on schedulers find a register free. Returns the cycles that its result is later.
  */
 uint64_t ww_collect_issue(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle);
 /* A memory instruction is issued: returns the delay of its operands in cycles. */

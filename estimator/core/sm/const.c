@@ -2,7 +2,7 @@
 #include "../../result/result.h"
 #include "sm.h"
 
-/* True on a hit. The line is there for who comes after; const.mshrs says whether its miss is waited for. */
+/* True on a hit. Later accesses find the line; const.mshrs decides whether they wait for its miss. */
 static bool hits(struct ww_tags *tags, uint64_t key) {
     uint32_t line = ww_tags_find(tags, key);
     if (line != WW_NO_LINE) {
@@ -38,7 +38,7 @@ bool ww_const_init(struct ww_sm *sm, struct ww_arena *arena) {
 void ww_const_step(struct ww_sm *sm, uint64_t cycle) {
     if (sm->const_fills.saturated_until > cycle) return;
     sm->const_fills.saturated_until = 0;
-    sm->lsu.retry = true; /* requests may have been refused for it */
+    sm->lsu.retry = true; /* requests may have been refused because of it */
 }
 
 /* A miss in `cycle`, at which an entry is free, is served after `latency`. */

@@ -34,7 +34,7 @@ static uint64_t level_entry(const struct ww_depend *x, const struct ww_code_tabl
     return WW_SB(x->latest[counter * code->level_room + level - x->open[counter]], state);
 }
 
-/* The counter has changed: what those that wait for it find in the scoreboard. */
+/* The counter has changed: updates the scoreboard entries of those that wait for it. */
 static void show(const struct ww_sm *sm, struct ww_warp *w, uint32_t counter, uint64_t state) {
     const struct ww_code_table *code = &sm->core->code;
     const struct ww_depend *x = w->depend;

@@ -1,4 +1,4 @@
-/* dma.c: address generation of bulk transfers, their requests and answers. */
+/* dma.c: address generation of bulk transfers, their requests and replies. */
 #include "../../result/result.h"
 #include "dma.h"
 #include "l1_tag.h"

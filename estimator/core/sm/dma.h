@@ -37,7 +37,7 @@ struct ww_dma_buffer {
     bool armed, in_flight;                /* some warps have arrived; the engine has it */
     bool generated;                       /* all requests have been sent and constants written */
     uint32_t inst;                        /* that began the transfer */
-    uint32_t outstanding;                 /* requests without an answer */
+    uint32_t outstanding;                 /* requests without a reply */
     uint64_t asked_at, first_at, last_at; /* cycles: first instruction of it, first request made, last one
                                            * sent */
     uint64_t started_at;                  /* the engine was told to */
@@ -97,7 +97,7 @@ static inline void ww_dma_retry(struct ww_dma_engine *e, uint64_t cycle) {
     e->starved = false;
     e->next = cycle;
 }
-/* An answer to the request in MSHR m. */
+/* A reply to the request in MSHR m. */
 void ww_dma_reply(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply, uint64_t cycle);
 
 #endif

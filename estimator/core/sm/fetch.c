@@ -10,7 +10,7 @@ void ww_fetch_shape(struct ww_core *core) {
     core->fetch_shape.tag = WW_TAG_TEX | WW_TAG_FETCH;
 }
 
-/* ---- what becomes of prefetched lines ---- */
+/* ---- outcomes of prefetched lines ---- */
 
 static uint32_t place_of(uint64_t key) {
     return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 52);
@@ -31,7 +31,7 @@ void ww_fetch_lose(struct ww_sm *sm, struct ww_cache *c, uint32_t line) {
     f->gone[at].count += count;
 }
 
-/* A load asks for a line that is not there: was it, and was it replaced too soon? */
+/* A load misses a line: counts whether the line had been prefetched and was replaced too early. */
 static void look_back(struct ww_sm *sm, uint64_t key) {
     struct ww_fetcher *f = sm->fetch;
     uint32_t at = place_of(key);
@@ -57,7 +57,7 @@ void ww_fetch_note(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t 
                    uint32_t miss) {
     struct ww_fetcher *f = sm->fetch;
     enum ww_fetch_outcome o = outcome_of(sm, c, key, line, merged, miss);
-    if (sm->lsu.from_queue || f->lines == WW_REQUEST_MAX) return; /* the load's instruction is gone */
+    if (sm->lsu.from_queue || f->lines == WW_REQUEST_MAX) return; /* the load's instruction is complete */
     f->line[f->lines++] = (struct ww_fetch_line){key << c->shape->line_shift, (uint8_t)o};
 }
 

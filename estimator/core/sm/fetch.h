@@ -41,7 +41,7 @@ struct ww_fetcher {
     struct ww_cache own; /* of prefetched lines, if the plan has one: its shape is NULL else */
     struct ww_fetch_item *ring;
     uint32_t head, count;
-    bool blocked;  /* the first one found no room, and waits for an answer */
+    bool blocked;  /* the first one found no MSHR or no place in the miss queue, and waits for a reply */
     uint32_t code; /* number of the kernel's first instruction */
     uint32_t cta_threads;
     /* of the load that the load/store unit works on */

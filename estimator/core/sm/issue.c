@@ -1,4 +1,4 @@
-/* Issue: which warp of a scheduler goes next, and what stops the others. */
+/* Issue: which warp of a scheduler issues next, and why the others do not. */
 #include "../../result/result.h"
 #include "barrel.h"
 #include "collect.h"
@@ -62,7 +62,7 @@ void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst 
 }
 
 static void sleep_until(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
-    /* PTX limits nanosleep to a millisecond; a longer value is not believed. */
+    /* PTX limits nanosleep to a millisecond; a longer value is cut to that. */
     uint64_t ns = d->access ? w->access->base : 0, period = sm->core->clock.period_fp;
     if (ns > 1000000) ns = 1000000;
     w->front = cycle + 1 + ((ns * 1000) << 16) / period;

@@ -9,7 +9,7 @@
  * wheel of the SM, or wake-ups are looked at twice. */
 #define AHEAD 128
 
-/* Issues of a cycle that its epoch and the launch have not been told of. */
+/* Issues of a cycle that are not yet counted in its epoch and the launch. */
 struct tally {
     struct ww_sm *sm;
     uint64_t cycle, issues, interval;
@@ -59,7 +59,7 @@ bool ww_issue_plain_allowed(const struct ww_sm *sm) {
 static inline void count_lost(struct ww_sched *s, uint64_t cycle) {
     if (s->counted >= cycle) return;
     if (s->blocked_until > s->counted) {
-        ww_issue_count(s, cycle); /* register ports were in the way of some */
+        ww_issue_count(s, cycle); /* register ports delayed some of them */
         return;
     }
     s->slot[s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY] += cycle - s->counted;
@@ -292,7 +292,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     return cycle;
 }
 
-/* Tells of the issues before something that may look. */
+/* Counts the pending issues before code that may read the counters. */
 static inline void tell(struct tally *t) {
     struct ww_core *core = t->sm->core;
     core->issued += t->issues;

@@ -173,8 +173,8 @@ bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *c, const struct ww_line_r
     return true;
 }
 
-/* A hit on a page that the SM has no translation of: a request for it goes to the TLB, beside the L2, and the
- * data are read when it is back (Mei and Chu, TPDS 2017, section 5.2: P2 of the GTX560Ti). */
+/* A hit on a page that the SM has no translation of: a request for it goes to the TLB, at the L2, and the data
+ * are read when it is back (Mei and Chu, TPDS 2017, section 5.2: P2 of the GTX560Ti). */
 static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
     const struct ww_cache_shape *s = &core->l1_shape;

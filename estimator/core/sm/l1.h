@@ -1,4 +1,4 @@
-/* l1.h: the data caches of an SM: the L1 and, where the GPU has one, a texture cache beside it.
+/* l1.h: the data caches of an SM: the L1 and, where the GPU has one, a separate texture cache.
  *
  *   LSU --line request--> ww_cache (tags, MSHRs, data port) --miss--> miss queue --> memory system
  *                          l1 | tex                                  (one per SM)
@@ -41,7 +41,7 @@ struct ww_mshr {
 struct ww_cache {
     const struct ww_cache_shape *shape;
     struct ww_tags tags;
-    uint8_t *brought; /* by line: warp whose miss brought it in; NULL: nobody asks */
+    uint8_t *brought; /* by line: warp whose miss brought it in; NULL: not needed */
     uint8_t *fetched; /* by line: prefetches sent for it that no load has used; NULL: there are none */
     uint32_t *token;  /* by MSHR: the prefetcher's name for what it waits for; with `fetched` */
     struct ww_mshr *entry;
@@ -65,7 +65,7 @@ struct ww_miss_queue {
     bool refused;
 };
 
-/* One memory instruction between the LSU and its last answer. */
+/* One memory instruction between the LSU and its last reply. */
 struct ww_memory_op {
     uint64_t ready, start; /* start: cycle in which the unit began with it */
     struct ww_sm *sm;
@@ -94,7 +94,7 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
 /* Makes a cache of this shape without its tags. False: out of memory. */
 bool ww_cache_init(struct ww_cache *c, const struct ww_cache_shape *shape, struct ww_arena *arena);
 
-/* Forgets what the cache holds; lines on their way come all the same. */
+/* Invalidates the cache; lines in flight are still filled. */
 void ww_l1_invalidate(struct ww_cache *c);
 
 /* ---- l1.c ---- */

@@ -81,9 +81,9 @@ static inline void add_part(struct ww_core *core, uint32_t op, uint64_t cycle, u
     if (ready > o->ready) o->ready = ready;
 }
 
-/* Takes those out of the MSHR's list who wait for sectors of `bits`, and for nothing else; returns the first of
- * them, in the order of their requests (the list has the last one first). */
-static inline uint32_t take_answered(struct ww_core *core, struct ww_mshr *e, uint32_t bits, uint8_t level) {
+/* Takes the targets out of the MSHR's list that wait for sectors of `bits`, and for nothing else; returns the
+ * first of them, in the order of their requests (the list has the last one first). */
+static inline uint32_t take_complete(struct ww_core *core, struct ww_mshr *e, uint32_t bits, uint8_t level) {
     uint32_t first = WW_NONE;
     for (uint32_t *link = &e->target, t = *link; t != WW_NONE; t = *link) {
         struct ww_target *target = &core->pool.target[t];
@@ -113,7 +113,7 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     uint64_t ready = fill_ready(l, chunks, cycle);
     line->pending &= ~bits;
     line->valid |= bits;
-    uint32_t first = take_answered(core, e, bits, level_of(reply));
+    uint32_t first = take_complete(core, e, bits, level_of(reply));
     if (line->pending == 0) {
         if (l->token) ww_fetch_filled(sm, l, m);
         close_entry(sm, l, m);
@@ -126,7 +126,7 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     }
 }
 
-static void answer_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
+static void finish_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_target target = core->pool.target[t];
     uint64_t ready = fill_ready(&sm->l1, ww_bits8(reply->sectors), cycle);
@@ -144,7 +144,7 @@ static void acknowledge(struct ww_sm *sm, uint32_t tag, uint64_t cycle) {
         ww_warp_memory_done(sm, w, cycle, cycle);
 }
 
-/* An answer tells the SM its page's translation, too. */
+/* A reply also brings the SM its page's translation. */
 static void learn_page(struct ww_sm *sm, uint64_t address) {
     uint64_t page = address >> sm->page_shift;
     if (!ww_tlb_array_find(&sm->pages, page)) ww_tlb_array_fill(&sm->pages, page);
@@ -154,7 +154,7 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
     if (reply->last) {
         sm->core->inflight--;
-        sm->asked--;
+        sm->outstanding--;
     }
     if (sm->page_shift && reply->kind < WW_MEM_PEER && !(kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER)))
         learn_page(sm, reply->address);
@@ -175,7 +175,7 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
     else if (kind == WW_TAG_TARGET && (value & WW_TAG_PEER))
         ww_cluster_reply(sm, value & ~WW_TAG_PEER, cycle);
     else if (kind == WW_TAG_TARGET)
-        answer_target(sm, value, reply, cycle);
+        finish_target(sm, value, reply, cycle);
     else if (reply->last)
         acknowledge(sm, value, cycle);
     sm->lsu.retry = true;

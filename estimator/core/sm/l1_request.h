@@ -55,7 +55,7 @@ static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
     struct ww_miss_queue *l = &sm->misses;
     uint32_t at = l->head + l->count++;
     sm->core->inflight++;
-    sm->asked++;
+    sm->outstanding++;
     return &l->ring[at >= l->room ? at - l->room : at];
 }
 

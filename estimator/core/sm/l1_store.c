@@ -1,4 +1,4 @@
-/* What passes the L1: stores, atomics, and loads that it does not cache.
+/* Requests that pass the L1: stores, atomics, and loads that it does not cache.
  *
  * With l1.write=through_allocate (Volta and later) a store takes the tag of its line and fetches nothing; a
  * sector that it fills can be read afterwards, others are fetched when they are read. */

@@ -15,8 +15,8 @@
 
 #define WW_NO_LINE UINT32_MAX
 
-/* All of a line together, since who looks at one of these looks at others, and the caches of all SMs are more
- * than the host's hold. */
+/* The fields of a line are adjacent, since they are used together and the tags of all SMs exceed the host's
+ * caches. */
 struct ww_tag_line {
     uint64_t key;                  /* UINT64_MAX: empty */
     uint32_t prev, next;           /* order in its set, most recent first */

@@ -129,7 +129,7 @@ bool ww_lsu_head_loads(const void *of, uint32_t warp) {
     return d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
 }
 
-static bool answers(const struct ww_dinst *d) {
+static bool has_reply(const struct ww_dinst *d) {
     return d->path == WW_L_LOAD || (d->path == WW_L_ATOMIC && d->reply);
 }
 
@@ -163,7 +163,7 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     l->start = cycle;
     l->next_request = 0;
     l->op = WW_NONE;
-    if (!answers(d)) return;
+    if (!has_reply(d)) return;
     l->op = ww_pool_op(core);
     if (l->op == WW_NONE) return;
     core->pool.op[l->op] = (struct ww_memory_op){

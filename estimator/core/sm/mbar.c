@@ -23,7 +23,7 @@ void ww_mbar_cta(struct ww_sm *sm, uint32_t cta) {
     memset(&sm->mbar->warp[c->first_warp], 0, c->warps * sizeof *sm->mbar->warp);
 }
 
-/* The phase that a step tells of; NULL: it is long over, or there are too many barriers. */
+/* The phase of a step; NULL: it is too old, or there are too many barriers. */
 static struct ww_mbar_phase *phase_of(struct ww_sm *sm, uint32_t cta, const struct ww_mbarrier_step *s) {
     for (uint32_t n = 0; n < WW_MBARRIER_MOST; n++) {
         struct ww_mbar_bar *b = &sm->mbar->bar[cta][n];
@@ -54,7 +54,7 @@ static void open_phase(struct ww_sm *sm, struct ww_mbar_phase *p, uint64_t cycle
     }
 }
 
-/* Events that take effect at cycle `at`, of which the SM knows in `cycle`. */
+/* Events that take effect at cycle `at`, which the SM receives in `cycle`. */
 static void event(struct ww_sm *sm, uint32_t cta, const struct ww_mbarrier_step *s, uint64_t cycle,
                   uint64_t at) {
     struct ww_mbar_phase *p = phase_of(sm, cta, s);

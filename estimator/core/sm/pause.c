@@ -1,5 +1,5 @@
 /* Pausing and unpausing of CTAs. A paused warp is in no ready set and in no slot of the wheel, and waits for no
- * answer; results are written to its registers as ever. When it resumes, its head is examined again. */
+ * reply; results are still written to its registers. When it resumes, its head is examined again. */
 #include "../../result/result.h"
 #include "pause.h"
 #include "warp_head.h"

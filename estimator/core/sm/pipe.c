@@ -262,7 +262,7 @@ static bool reads_late(const struct ww_dinst *d) {
     return !d->ii || d->group == WW_G_SFU;
 }
 
-/* Registers that it writes, where somebody asks for these. */
+/* Registers that it writes, if the launch needs them. */
 static uint8_t written(const struct ww_gpu_spec *g, const struct ww_inst *in, const struct ww_dinst *d) {
     uint32_t n = 0;
     if (g->pipe_tensor_async_write_wait <= 0 || d->matrix) return 0;

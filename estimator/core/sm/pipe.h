@@ -65,8 +65,7 @@ enum ww_cluster_step { WW_CLUSTER_NONE, WW_CLUSTER_ARRIVE, WW_CLUSTER_WAIT };
 /* Where a load looks for its data before it goes to the L2. */
 enum ww_lsu_cache { WW_CACHE_NONE, WW_CACHE_L1, WW_CACHE_TEX };
 
-#define WW_FEW                                                                                                 \
-    8 /* registers that stand beside the rest of an instruction, all in a line of the host's caches */
+#define WW_FEW 8 /* registers stored in the instruction itself, which fits a line of the host's caches */
 
 #define WW_DEPEND_COUNTERS 6 /* of a warp, see depend.h */
 #define WW_NO_COUNTER 7

@@ -70,7 +70,7 @@ static void leave(struct ww_sm *sm, uint64_t cycle) {
 
 static void to_tail(struct ww_reexec *q) {
     struct ww_parked p = *at(q, 0);
-    *at(q, q->count) = p; /* in a full queue its own place */
+    *at(q, q->count) = p; /* if the queue is full, its own place */
     if (++q->head == q->capacity) q->head = 0;
     q->refused++;
 }

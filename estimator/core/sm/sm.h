@@ -71,7 +71,7 @@ struct ww_collect;
 struct ww_rf;
 struct ww_const_operands;
 
-/* What every issue needs stands first. */
+/* The fields that every issue uses come first. */
 struct ww_warp {
     _Alignas(WW_HOST_LINE) const struct ww_step *step; /* head */
     const struct ww_access *access;                    /* of the next access */
@@ -83,9 +83,9 @@ struct ww_warp {
     const struct ww_dinst *head;  /* decoded, when it has been looked at */
     struct ww_inst_count *counts; /* of the instruction that cycles are counted for */
     uint8_t state, front_state, sched, slot, cta, group, buffered;
-    bool resident, pending, fenced, barred, starved, done; /* pending: its wake-up is an answer, not a
-                                                            * cycle; starved: its CTA waits for shared memory */
-    bool paused;                                           /* with its CTA */
+    bool resident, pending, fenced, barred, starved,
+        done;    /* pending: a reply wakes it, not a cycle; starved: its CTA waits for shared memory */
+    bool paused; /* with its CTA */
     bool awaits, released;     /* it waits for a write before its load (waits.h); has waited for it */
     bool missed;               /* supply.c: the L0 lacked the line that next_line is of */
     uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
@@ -96,11 +96,11 @@ struct ww_warp {
     uint64_t next_line;        /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
     const uint64_t *pool;
     struct ww_depend *depend; /* where control fields are obeyed */
-    uint64_t memory_at;       /* latest cycle at which a memory operation that has been answered is complete */
+    uint64_t memory_at;       /* latest completion cycle of the memory operations that have their replies */
     uint64_t shared_at;       /* cycle at which its shared accesses that have started are performed */
     uint32_t last_mask;
     uint32_t shared_queued; /* shared accesses that have not started, for barriers */
-    uint32_t memory_count;  /* operations not answered, for fences */
+    uint32_t memory_count;  /* operations without all replies, for fences */
     uint32_t async_count;
     uint32_t inflight;              /* of these, those that keep its slot: queued, or with a result to come */
     uint32_t generation;            /* of the slot, to recognise late acknowledgements */
@@ -127,7 +127,7 @@ struct ww_sched {
     uint64_t blocked_from, blocked_until; /* cycles in which operands are in the way of what is ready ... */
     uint32_t blocked_slot;                /* ... the cause of a slot that is lost to them */
     uint32_t groups;                      /* bit per group with a ready slot */
-    int last;                             /* slot + 1 of the warp that issued last, 0: it is gone */
+    int last;                             /* slot + 1 of the warp that issued last, 0: that warp has ended */
     uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint8_t
@@ -187,7 +187,8 @@ struct ww_reexec {
     uint64_t warps;                 /* bit per warp with any */
 };
 
-/* What a refused line request waits for, as far as it is known: before that has come, a try is in vain. */
+/* What a refused line request waits for, as far as it is known: until that has come, a retry would be refused.
+ */
 enum ww_lsu_wait {
     WW_LSU_ANY,   /* it is not known, or it has come */
     WW_LSU_QUEUE, /* room in the miss queue */
@@ -244,7 +245,7 @@ struct ww_sm {
     struct ww_core *core;
     uint64_t now; /* cycle stepped last, or the one before an event from outside */
     uint32_t id;
-    uint32_t asked;            /* requests to the memory system that are not answered in full */
+    uint32_t outstanding;      /* requests to the memory system whose last reply has not come */
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_tma *tma;        /* NULL: no bulk copies, or no engine for them */
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
@@ -300,7 +301,7 @@ struct ww_outside {
     uint64_t ps, core_cycle, origin_ps, cycle;
 };
 
-/* What the memory system says to an SM; it hears it in the next cycle. */
+/* Messages of the memory system to an SM, which receives them in its next cycle. */
 struct ww_outbox {
     struct ww_mem_reply *reply; /* grown as need be */
     uint32_t count, capacity;
@@ -378,16 +379,17 @@ struct ww_core {
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */
     struct ww_team *team;   /* these threads */
-    uint64_t *quiet; /* by SM, while threads step: times before which memory tells it nothing; else NULL */
+    uint64_t
+        *quiet; /* by SM, while threads step: times before which it gets no message from memory; else NULL */
     struct ww_sm *sm;
     struct ww_sm_plan sm_plan;
     bool ticking;
     uint64_t issued, inflight, age;
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
     struct ww_outside outside;
-    uint64_t answered_ps; /* when the memory system last said something */
-    uint64_t progressed;  /* instructions at the last progress report */
-    uint32_t unreported;  /* cycles since then */
+    uint64_t last_reply_ps; /* time of the last message of the memory system to an SM */
+    uint64_t progressed;    /* instructions at the last progress report */
+    uint32_t unreported;    /* cycles since then */
     ww_progress_fn progress;
     void *progress_context;
     /* derived once a launch */
@@ -460,7 +462,7 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
 void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A result that the warp may wait for has come; served is the state of those who waited for it. */
 void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
-/* A memory operation was answered: fences and ended warps may wait for it. */
+/* A memory operation has its last reply: fences and ended warps may wait for it. */
 void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready);
 /* No instruction is left, from `cycle` on. */
 void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
@@ -511,7 +513,7 @@ static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
  * long the unit is taken. */
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
                   const struct ww_line_request *r, uint64_t cycle, uint32_t *cycles);
-/* The warp's instruction has left the unit (or, with a result to come, has been answered). */
+/* The warp's instruction has left the unit (or, if it has a result, its data have come). */
 void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 
 /* ---- reexec.c ---- */
@@ -618,7 +620,7 @@ static inline void ww_core_fail(struct ww_core *core, enum ww_code code) {
 }
 
 /* ---- called upwards: launch/dispatch.c ---- */
-/* A warp that has ended holds its slot no longer. */
+/* A warp that has ended releases its slot. */
 void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 /* Takes the CTA off the SM. */
 void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);

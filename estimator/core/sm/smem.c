@@ -105,7 +105,7 @@ static bool free_of_conflicts(const struct ww_smem_banks *s, const uint64_t *add
     return true;
 }
 
-/* Steps of a half-warp of compute capability 1.x: each serves the word that most lanes want, and the first
+/* Steps of a half-warp of compute capability 1.x: each serves the word that most lanes access, and the first
  * lane of every other bank. */
 static uint32_t half_warp_steps(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
                                 uint32_t width) {

@@ -56,7 +56,7 @@ struct ww_supply {
     uint64_t *met;    /* bit per line of the code: the SM has had it from the L2 */
 };
 
-/* Says what the launch needs; cold: no launch has run this code before. */
+/* Sets the launch's shape; cold: no launch has run this code before. */
 void ww_supply_plan(struct ww_core *core, bool cold);
 /* Memory from the arena. False: out of memory. */
 bool ww_supply_init(struct ww_sm *sm, struct ww_arena *arena);

@@ -62,13 +62,14 @@ void ww_tensor_decode(const struct ww_gpu_spec *gpu, const struct ww_launch *lau
     if (x.async && gpu->pipe_tensor_async_port) d->share = (uint16_t)(t.read * 256 * 8 / t.eighths);
 }
 
-/* Cycles by which others have been in the way of the port: it was not free for them and for the operands. */
+/* Cycles by which other accesses have delayed its use of the port: it was not free for them and for the
+ * operands. */
 static uint64_t port_over(const struct ww_contention *c, uint64_t used, uint64_t elapsed, uint64_t busy) {
     uint64_t left = elapsed - busy * c->share / 256;
     return used > left ? used - left : 0;
 }
 
-/* And of the register file: in proportion to what their reads are over the least that matters. */
+/* And of the register file: in proportion to the reads beyond the threshold. */
 static uint64_t reads_over(const struct ww_gpu_spec *g, const struct ww_contention *c, uint64_t reads,
                            uint64_t elapsed, uint64_t busy) {
     double least = g->pipe_tensor_async_reads, most = g->pipe_tensor_async_reads_most;

@@ -1,4 +1,4 @@
-/* tma.c: bulk copies: from their issue to requests, answers, and what waits for them. */
+/* tma.c: bulk copies: from their issue to requests, replies, and what waits for them. */
 #include "tma.h"
 #include "../../result/result.h"
 #include "l1_tag.h"
@@ -63,7 +63,7 @@ void ww_tma_cta(struct ww_sm *sm, uint32_t cta) {
 
 /* ---- issue ---- */
 
-/* Steps of copies that have begun issue all the same: each warp can be in the middle of one. */
+/* Further steps of a copy that has begun always issue: each warp can be in the middle of one. */
 static bool is_full(const struct ww_sm *sm, const struct ww_tma *t) {
     return t->count >= sm->core->gpu->tma_queue || t->jobs >= WW_TMA_JOBS;
 }
@@ -151,7 +151,7 @@ bool ww_tma_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
         return false;
     }
     if (!w->step->mask && !own->left) {
-        own->last = 0; /* it has nothing to do, and is done */
+        own->last = 0; /* it copies nothing, and is complete at once */
         if (d->bulk == WW_BULK_PEER) sm->core->counter[WW_C_SHARED_PASSES]++;
         return false;
     }
@@ -318,7 +318,7 @@ static void leave(struct ww_sm *sm, struct ww_tma *t, struct ww_tma_job *j, uint
         loaded(sm, j, cycle);
 }
 
-/* The next step of the copy at hand becomes requests. */
+/* The next step of the current copy becomes requests. */
 static void open_step(struct ww_sm *sm, struct ww_tma *t, const struct ww_tma_job *j) {
     struct ww_coalescer *c = &t->coalescer;
     c->count = 0;

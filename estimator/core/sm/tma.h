@@ -41,7 +41,7 @@ struct ww_tma_job {
 
 /* Of a warp: groups of its stores. */
 struct ww_tma_warp {
-    uint32_t left;         /* steps of the copy at hand that ask for nothing more */
+    uint32_t left;         /* steps of the current copy that make no further requests */
     uint32_t last;         /* job + 1 of its last copy to shared memory, until it is there */
     uint32_t stores, read; /* issued, and of these read from shared memory */
     uint32_t group[WW_TMA_GROUPS];
@@ -54,7 +54,7 @@ struct ww_tma {
     uint16_t *ring;             /* jobs that wait for the engine */
     uint32_t head, count, room; /* room: of the ring */
     uint32_t free_job, jobs;    /* jobs: that there are now */
-    uint32_t request;           /* of the step at hand, the next one */
+    uint32_t request;           /* of the current step, the next one */
     uint32_t work;              /* bytes asked for in a cycle that is not over */
     bool open;                  /* in the middle of a step */
     uint64_t next;              /* cycle of the engine's next work, WW_NEVER: none, or the miss queue is full */

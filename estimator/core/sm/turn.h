@@ -1,4 +1,4 @@
-/* turn.h: something that serves one request a cycle; the next 64 cycles are a mask of those taken. */
+/* turn.h: a port that serves one request a cycle; a mask has the reservations of the next 64 cycles. */
 #ifndef WW_CORE_TURN_H
 #define WW_CORE_TURN_H
 
@@ -8,8 +8,8 @@ struct ww_turns {
     uint64_t base, taken; /* bit i: cycle base + i is taken */
 };
 
-/* The first free cycle from `cycle` on, which is taken; nothing asks for one before `now`. What is far off
- * finds it free. */
+/* Reserves the first free cycle from `cycle` on and returns it; no call asks for a cycle before `now`. A cycle
+ * beyond the mask is taken to be free. */
 static inline uint64_t ww_turn_take(struct ww_turns *t, uint64_t now, uint64_t cycle) {
     uint64_t passed = now - t->base;
     if (cycle < now || cycle - now > 63) return cycle;

@@ -91,7 +91,7 @@ static struct line *find_line(struct ww_waits *x, uint64_t key) {
     return low < x->lines && x->line[low].key == key ? &x->line[low] : NULL;
 }
 
-/* A word of the line by its number; WW_NONE: nobody waits for it. */
+/* A word of the line by its number; WW_NONE: no step waits for it. */
 static uint32_t find_word(const struct ww_waits *x, const struct line *l, uint64_t number) {
     for (uint32_t i = 0; i < l->words; i++)
         if (x->word[l->first + i].number == number) return i;
@@ -201,7 +201,7 @@ static uint64_t take_write(struct ww_waits *x, struct line *l, uint32_t sm) {
     return x->write[n].words;
 }
 
-/* Lets those go on who have waited for the word to be written so often. */
+/* Releases the warps that have waited for this count of writes to the word. */
 static void tell(struct ww_core *core, struct word *w, uint64_t now_ps) {
     struct ww_waits *x = core->waits;
     for (uint32_t *link = &w->waiter, n = *link; n != WW_NONE; n = *link) {

@@ -23,7 +23,7 @@ bool ww_waits_admit(struct ww_sm *sm, struct ww_warp *w);
 void ww_waits_note(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d);
 /* A write of the SM to the line has been performed at that time. context: the core. */
 void ww_waits_performed(void *context, uint16_t sm, uint64_t line, uint64_t now_ps);
-/* The SM hears that these warps may go on. */
+/* Releases these warps of the SM: the writes that they waited for have been performed. */
 void ww_waits_release(struct ww_sm *sm, uint64_t warps, uint64_t cycle);
 /* True if warps wait for writes that are still to come. */
 bool ww_waits_any(const struct ww_core *core);

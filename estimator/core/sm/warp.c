@@ -1,4 +1,4 @@
-/* State of a warp: its head instruction, arrivals, the end. */
+/* State of a warp: its head instruction, its start and its end. */
 #include "../../result/result.h"
 #include "warp_head.h"
 

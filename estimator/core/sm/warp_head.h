@@ -59,7 +59,7 @@ static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t g
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
 }
 
-/* Looks at the head at `cycle`: the warp becomes ready, or waits with a wake-up, or for an answer. */
+/* Looks at the head at `cycle`: the warp becomes ready, or waits for its wake-up cycle, or for a reply. */
 static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     uint32_t inst = w->step->inst;
     ww_warp_count(sm, w, cycle);

@@ -1,4 +1,4 @@
-/* launch_time.h: what a launch takes beside its CTAs, in SM cycles and in time.
+/* launch_time.h: what a launch takes in addition to its CTAs, in SM cycles and in time.
  *
  *   alone    latency | front cycles | CTAs ... last write | end cycles |
  *   queued   launch before ... end cycles |
@@ -18,7 +18,7 @@ struct ww_launch_time {
         hidden_ps; /* time that is no active cycle's, and front cycles' that is the launch's before */
 };
 
-/* Makes launches take nothing beside their CTAs. */
+/* Makes launches take nothing but their CTAs. */
 static inline void ww_launch_none(struct ww_gpu_spec *g) {
     g->launch_front_cycles = g->launch_end_cycles = 0;
     g->launch_overhead_us = 0;

@@ -1,7 +1,7 @@
-/* D2MA: an engine beside the load/store unit moves tiles from global to shared memory. As published the first
- * warp that reaches a transfer starts it, although others may still read the tile that it overwrites (write
- * after read, which figure 8 leaves open); such loads are counted. start=last waits for all warps of the CTA.
- */
+/* D2MA: a separate engine, next to the load/store unit, moves tiles from global to shared memory. As published
+ * the first warp that reaches a transfer starts it, although others may still read the tile that it overwrites
+ * (write after read, which figure 8 leaves open); such loads are counted. start=last waits for all warps of the
+ * CTA. */
 #include "dma.h"
 
 struct settings {

@@ -16,7 +16,7 @@
 #include "../mech.h"
 
 #define WW_FETCH_REQUESTS 64
-#define WW_FETCH_NO_TOKEN UINT32_MAX /* of requests whose fate the prefetcher need not know */
+#define WW_FETCH_NO_TOKEN UINT32_MAX /* of requests whose outcome the prefetcher does not need */
 
 /* How a load found a line; the worst of its parts counts, in this order. */
 enum ww_fetch_outcome {
@@ -67,7 +67,7 @@ struct ww_fetch_requests {
 struct ww_fetch_plan {
     uint32_t queue;    /* lines that wait to be prefetched; 0: there is no prefetcher */
     uint32_t latency;  /* SM cycles from the load to the look-up of what it asked for */
-    uint32_t cache_kb; /* of a cache of its own that prefetches go to, beside the D-cache; 0: none */
+    uint32_t cache_kb; /* of a separate cache for prefetches, next to the D-cache; 0: none */
     uint32_t cache_ways;
 };
 
@@ -86,9 +86,9 @@ struct ww_fetch_ops {
     /* A load has looked its lines up; what it leads to is appended to the requests, of which there are none. */
     void (*load)(void *state, const void *settings, const struct ww_fetch_load *load,
                  struct ww_fetch_requests *requests);
-    /* A line of an ask waits to be looked up; has been sent to memory; is done with: its data have come, or it
-     * was found in the cache or on its way. What the full queue drops is never heard of. NULL: nothing is done.
-     */
+    /* A requested line waits to be looked up; has been sent to memory; is complete: its data have come, or it
+     * was found in the cache or in flight. There is no call for what the full queue drops. NULL: nothing is
+     * done. */
     void (*queued)(void *state, uint32_t token);
     void (*sent)(void *state, uint32_t token);
     void (*done)(void *state, uint32_t token);

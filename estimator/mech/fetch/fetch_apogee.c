@@ -156,7 +156,7 @@ static uint64_t lane_0(const struct ww_apogee_entry *e) {
     return e->address - (uint64_t)((int64_t)e->offset * e->thread);
 }
 
-/* What the load says of the prefetch that the state of its warp belongs to. */
+/* Outcome, by this load, of the prefetch that the state of its warp belongs to. */
 static void judge(struct ww_apogee_entry *e, const struct settings *s, const struct ww_fetch_load *load,
                   struct ww_fetch_requests *requests) {
     uint32_t w = load->warp;

@@ -44,8 +44,8 @@ struct ww_apogee_entry {
     bool offset_known;
     uint64_t address;  /* the hardware keeps its low bits */
     uint8_t state[64]; /* by warp; of a TIA entry that of warp 0 stands for all */
-    /* what the simulation keeps beside the fields */
-    uint16_t life;       /* counts the entry's owners, so that answers to an old one are told apart */
+    /* what the simulation keeps in addition to the fields */
+    uint16_t life;       /* counts the entry's owners, so that completions for an old one are told apart */
     uint64_t used;       /* when; among equal confidences the oldest goes */
     uint16_t flying[64]; /* by warp: lines asked for that are not there yet */
     uint8_t due[64];     /* by warp: loads up to the one that the prefetch with this state is for */

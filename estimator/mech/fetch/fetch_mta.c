@@ -9,10 +9,9 @@
  * The throttle (table I there) looks at a period of 100,000 cycles: early evictions over useful prefetches (e),
  * and merges over requests (m, averaged with the period before). e > 2 %: no prefetching; e > 1 %: a fifth of
  * the prefetches less; else m > 15 %: a fifth more, or no prefetching. The last is meant for SMs without a
- * D-cache, where prefetches that no load merges with have no use; beside a D-cache those that come in time
- * merge with nothing, and Sethia's comparison has MTA go on there. So it is an option (quiet=stop), and nothing
- * is changed by default. What ends "no prefetching" is ours: a period of it is followed by the initial degree.
- */
+ * D-cache, where prefetches that no load merges with have no use; with a D-cache, those that come in time merge
+ * with nothing, and Sethia's comparison has MTA continue there. So it is an option (quiet=stop), and nothing is
+ * changed by default. What ends "no prefetching" is ours: a period of it is followed by the initial degree. */
 #include "fetch.h"
 #include "fetch_stride.h"
 

@@ -8,10 +8,10 @@
  *   C_mem <= t_mem_l   one CTA more: memory is not contended
  *   C_mem >= t_mem_h   one CTA less
  *
- * The window of 2,048 cycles and the thresholds 16, 128 and 384 are the paper's as remembered; they were not
- * read again. That warps which wait for their data count in C_mem and not in C_idle follows from Sethia's
- * dissertation (sections 3.5.2 and 3.6): idle and waiting stalls are told apart, and where more warps come to
- * wait for memory (spmv, figure 3.11b) DynCTA does not give CTAs back. */
+ * The window of 2,048 cycles and the thresholds 16, 128 and 384 were taken from memory of the paper, and not
+ * checked against it. That warps which wait for their data count in C_mem and not in C_idle follows from
+ * Sethia's dissertation (sections 3.5.2 and 3.6): idle and waiting stalls are told apart, and where more warps
+ * come to wait for memory (spmv, figure 3.11b) DynCTA does not give CTAs back. */
 #include "governor.h"
 
 struct settings {
@@ -34,22 +34,22 @@ static void dyncta_plan(const void *settings, struct ww_governor_plan *plan) {
 }
 
 static void dyncta_start(void *state, void *sm_state, const void *settings,
-                         const struct ww_governor_launch *launch, struct ww_governor_answer *answer) {
+                         const struct ww_governor_launch *launch, struct ww_governor_decision *decision) {
     (void)state;
     (void)sm_state;
     (void)settings;
     if (launch->same_kernel) return;
-    for (uint32_t i = 0; i < launch->sms; i++) answer->limit[i] = launch->most > 1 ? launch->most / 2 : 1;
+    for (uint32_t i = 0; i < launch->sms; i++) decision->limit[i] = launch->most > 1 ? launch->most / 2 : 1;
 }
 
 static void dyncta_decide(void *state, void *sm_state, const void *settings,
-                          const struct ww_governor_epoch *epoch, struct ww_governor_answer *answer) {
+                          const struct ww_governor_epoch *epoch, struct ww_governor_decision *decision) {
     const struct settings *s = settings;
     (void)state;
     (void)sm_state;
     for (uint32_t i = 0; i < epoch->sms; i++) {
         const struct ww_governor_sm *sm = &epoch->sm[i];
-        uint32_t *n = &answer->limit[i];
+        uint32_t *n = &decision->limit[i];
         if (sm->idle_cycles >= s->idle || sm->memory_cycles <= s->low) {
             if (*n < epoch->most) ++*n;
         } else if (sm->memory_cycles >= s->high && *n > 1) {

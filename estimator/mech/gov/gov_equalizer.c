@@ -1,9 +1,9 @@
 /* Equalizer (A. Sethia, S. Mahlke, MICRO 2014; A. Sethia's dissertation, chapter III).
  *
  * Each SM samples the states of its warps and decides at the end of an epoch, by algorithm 1, whether it wants
- * a CTA more or less and which resource its kernel leans on. The number of CTAs changes when three epochs in a
- * row want the same change. The frequency manager counts what the SMs ask for: a domain goes one step up or
- * down if more than half of them want that.
+ * a CTA more or less and which resource limits its kernel. The number of CTAs changes when three epochs in a
+ * row want the same change. The frequency manager counts the SMs' requests: a domain goes one step up or down
+ * if more than half of the SMs request it.
  *
  *               performance          energy
  *   CompAction  SMs up               memory down
@@ -105,24 +105,25 @@ static int wanted(const struct settings *s, const struct decision *d, int resour
 }
 
 static void equalizer_start(void *state, void *sm_state, const void *settings,
-                            const struct ww_governor_launch *launch, struct ww_governor_answer *answer) {
+                            const struct ww_governor_launch *launch, struct ww_governor_decision *decision) {
     struct equalizer_sm *e = sm_state;
     (void)state;
     (void)settings;
     if (launch->same_kernel) return;
     for (uint32_t i = 0; i < launch->sms; i++) {
-        answer->limit[i] = launch->most;
+        decision->limit[i] = launch->most;
         e[i] = (struct equalizer_sm){0, 0};
     }
 }
 
-static void set_clocks(const struct settings *s, const struct equalizer *q, struct ww_governor_answer *answer) {
-    answer->clock[WW_DOMAIN_SM] = 1 + q->level[SM] * s->step;
-    answer->clock[WW_DOMAIN_L2] = answer->clock[WW_DOMAIN_DRAM] = 1 + q->level[MEMORY] * s->step;
+static void set_clocks(const struct settings *s, const struct equalizer *q,
+                       struct ww_governor_decision *decision) {
+    decision->clock[WW_DOMAIN_SM] = 1 + q->level[SM] * s->step;
+    decision->clock[WW_DOMAIN_L2] = decision->clock[WW_DOMAIN_DRAM] = 1 + q->level[MEMORY] * s->step;
 }
 
 static void equalizer_decide(void *state, void *sm_state, const void *settings,
-                             const struct ww_governor_epoch *epoch, struct ww_governor_answer *answer) {
+                             const struct ww_governor_epoch *epoch, struct ww_governor_decision *decision) {
     const struct settings *s = settings;
     struct equalizer *q = state;
     struct equalizer_sm *e = sm_state;
@@ -130,7 +131,7 @@ static void equalizer_decide(void *state, void *sm_state, const void *settings,
     for (uint32_t i = 0; i < epoch->sms; i++) {
         struct decision d = tendency(&epoch->sm[i], epoch->w_cta, epoch->samples);
         if (s->ctas)
-            answer->limit[i] = blocks_after(&e[i], d.blocks, answer->limit[i], epoch->most, s->hysteresis);
+            decision->limit[i] = blocks_after(&e[i], d.blocks, decision->limit[i], epoch->most, s->hysteresis);
         for (int r = 0; r < RESOURCES; r++) {
             int level = wanted(s, &d, r, q->level[r]);
             up[r] += level > q->level[r];
@@ -139,7 +140,7 @@ static void equalizer_decide(void *state, void *sm_state, const void *settings,
     }
     if (!s->clocks) return;
     for (int r = 0; r < RESOURCES; r++) q->level[r] += (2 * up[r] > epoch->sms) - (2 * down[r] > epoch->sms);
-    set_clocks(s, q, answer);
+    set_clocks(s, q, decision);
 }
 
 const struct ww_governor_ops ww_governor_equalizer = {

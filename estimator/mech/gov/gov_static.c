@@ -20,14 +20,14 @@ static void static_plan(const void *settings, struct ww_governor_plan *plan) {
 }
 
 static void static_start(void *state, void *sm_state, const void *settings,
-                         const struct ww_governor_launch *launch, struct ww_governor_answer *answer) {
+                         const struct ww_governor_launch *launch, struct ww_governor_decision *decision) {
     const struct settings *s = settings;
     (void)state;
     (void)sm_state;
-    answer->clock[WW_DOMAIN_SM] = s->sm;
-    answer->clock[WW_DOMAIN_L2] = answer->clock[WW_DOMAIN_DRAM] = s->memory;
+    decision->clock[WW_DOMAIN_SM] = s->sm;
+    decision->clock[WW_DOMAIN_L2] = decision->clock[WW_DOMAIN_DRAM] = s->memory;
     for (uint32_t i = 0; i < launch->sms; i++)
-        answer->limit[i] = s->ctas && s->ctas < launch->most ? s->ctas : launch->most;
+        decision->limit[i] = s->ctas && s->ctas < launch->most ? s->ctas : launch->most;
 }
 
 const struct ww_governor_ops ww_governor_static = {

@@ -2,7 +2,7 @@
  * clock domains work. One instance for the GPU; its state persists over all launches of a run.
  *
  *   core --start of a launch--> start() --\
- *   core --end of an epoch----> decide() --+--> answer: CTA limit of each SM, clock of each domain
+ *   core --end of an epoch----> decide() --+--> decision: CTA limit of each SM, clock of each domain
  *
  * Core carries out the decision: it pauses and unpauses CTAs, requests new ones only if the limit has room
  * and no CTA is paused, and changes clocks `transition` SM cycles later, until which the domain keeps its
@@ -45,7 +45,7 @@ struct ww_governor_launch {
 };
 
 /* Holds what is in force when core calls; the governor changes what it wants otherwise. */
-struct ww_governor_answer {
+struct ww_governor_decision {
     uint32_t *limit;               /* by SM: CTAs that may run, 1 to most; core takes the nearest of these */
     double clock[WW_DOMAIN_COUNT]; /* relative to the GPU's, 0.25 to 4; core takes the nearest of these */
 };
@@ -67,10 +67,10 @@ struct ww_governor_ops {
     size_t sm_size;    /* of what follows it for each SM */
     /* A launch begins; clocks take effect at once. */
     void (*start)(void *state, void *sm_state, const void *settings, const struct ww_governor_launch *launch,
-                  struct ww_governor_answer *answer);
+                  struct ww_governor_decision *decision);
     /* An epoch has ended (NULL unless it adapts). */
     void (*decide)(void *state, void *sm_state, const void *settings, const struct ww_governor_epoch *epoch,
-                   struct ww_governor_answer *answer);
+                   struct ww_governor_decision *decision);
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* pipe_history.h: the bank-conflict history cache of section 4.2 and figure 7. It holds, by the address of a
  * shared-memory instruction, how often its last execution conflicted: the sum of its sub-warps' degrees minus
- * their number (footnote 9), so that 0 stands for none, and is what a miss answers. A launch starts with it
+ * their number (footnote 9), so that 0 stands for none, and is what a miss returns. A launch starts with it
  * empty, that is all zero. */
 #ifndef WW_MECH_PIPE_HISTORY_H
 #define WW_MECH_PIPE_HISTORY_H

@@ -1,4 +1,4 @@
-/* Figure 4(b): instructions that need no memory go beside the memory stages, in as many stages of their own.
+/* Figure 4(b): instructions that need no memory take a parallel path of as many stages as the memory stages.
  * Both paths are rigid: what cannot be written back stops its whole path, and EXE if that holds an instruction
  * for this path. Order at the writeback multiplexer, assumed: data from memory, MEM path, NONMEM path; the
  * figure has an instruction of the NONMEM path stall the fetch in cycle i+6, where it meets one that a conflict

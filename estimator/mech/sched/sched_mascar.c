@@ -82,7 +82,7 @@ static void own(struct ww_sched_sm *sm, uint32_t warp) {
     sm->owner_changes++;
 }
 
-/* A warp can access memory: one that a full unit cannot take is no reason for the queue's requests to wait. */
+/* A warp can access memory: a warp whose unit is full does not make the queue's requests wait. */
 static bool is_memory_ready(const struct ww_sched_sm *sm) {
     for (uint32_t k = 0; k < sm->schedulers; k++)
         if (*sm->lsu_free[k] != UINT64_MAX && *sm->lsu_ready[k] & ~sm->view[k]->parked) return true;

@@ -1,5 +1,5 @@
-/* A CTA has all of its shared memory from its dispatch to its end. What a program says of allocating it
- * meanwhile is ignored; the barriers that say it remain barriers. */
+/* A CTA has all of its shared memory from its dispatch to its end. Allocations by barriers are ignored; the
+ * barriers remain barriers. */
 #include "smem.h"
 
 static void static_plan(const void *settings, struct ww_smem_plan *plan) {

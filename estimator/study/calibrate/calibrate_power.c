@@ -1,4 +1,4 @@
-/* calibrate.c: factors on a power table's components, fitted to measured power of traces. */
+/* calibrate_power.c: factors on a power table's components, fitted to measured power of traces. */
 #include "../../base/locale.h"
 #include "../../../power/fit.h"
 #include "../../../power/power.h"

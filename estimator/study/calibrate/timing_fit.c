@@ -85,7 +85,7 @@ static enum ww_code solve(const struct search *s, unsigned mask, double *step, d
     return good ? WW_OK : ww_fail_nomem(s->error, "a fit");
 }
 
-/* ---- can the parameters be told apart? ---- */
+/* ---- whether the parameters can be distinguished ---- */
 
 static bool at_bound(const struct ww_timing_param *param, double x) {
     return x <= param->low || x >= param->high;

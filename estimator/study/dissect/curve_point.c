@@ -12,7 +12,7 @@
 #define PART_THREADS 1024u
 #define WAVES 24u     /* CTAs of a stream that follow one another */
 #define PART_ROWS 32u /* of 16 bytes a thread: a part has 512 KiB */
-#define PART_WAVES 3u /* CTAs that follow one another, beside those that read all parts twice */
+#define PART_WAVES 3u /* CTAs that follow one another, in addition to those that read all parts twice */
 #define MORE_WAVES 3u /* beyond the L2, until it holds what it does in a long run */
 
 /* gpu-stream's arrays, one allocated after another: 2^28 + 2 doubles in whole pages of 2 MiB. Before December

@@ -1,12 +1,11 @@
 /* curves.h: latency and bandwidth as curves: over the size of what is read, and over the threads of an SM.
  *
- * The benchmarks have the shapes of RRZE-HPC/gpu-benches, so that what it published of boards can stand beside
- * them: gpu-latency (a thread chases a random cycle through 128-byte lines), gpu-cache (a CTA on each SM reads
- * the same array again and again), gpu-l2-cache (many CTAs read parts of an array that all together read many
- * times) and gpu-stream (each thread of a large grid takes one double, with one or two CTAs an SM).
- * A point needs nothing of what was measured before on the meter, but for the L2's contents, which each
- * benchmark replaces by its own first.
- */
+ * The benchmarks have the shapes of RRZE-HPC/gpu-benches, so that its published results of boards can be
+ * compared with them: gpu-latency (a thread chases a random cycle through 128-byte lines), gpu-cache (a CTA on
+ * each SM reads the same array again and again), gpu-l2-cache (many CTAs read parts of an array that all
+ * together read many times) and gpu-stream (each thread of a large grid takes one double, with one or two CTAs
+ * an SM). A point needs nothing of what was measured before on the meter, but for the L2's contents, which each
+ * benchmark replaces by its own first. */
 #ifndef WW_DISSECT_CURVES_H
 #define WW_DISSECT_CURVES_H
 

@@ -1,4 +1,5 @@
-/* The replacement: what repeats is LRU or FIFO; what does not is watched until each way's share is known. */
+/* The replacement: a repeating pattern is LRU or FIFO; another one is observed until each way's share is known.
+ */
 #include "infer_int.h"
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Section 4.6: the L2. Its lines are visited in a fixed but irregular order, so that what fetches ahead helps
- * nobody, and its mapping may be any. */
+/* Section 4.6: the L2. Its lines are visited in a fixed but irregular order, so that prefetching has no effect,
+ * and any mapping is allowed. */
 #include "../../base/rng.h"
 #include "meter.h"
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #define STEP 128u /* of the walks that find the size */
 #define SMALLEST (64 * WW_KB)
-#define PRECISION (4 * WW_KB) /* so many bytes crowd more lines than FEW */
+#define PRECISION (4 * WW_KB) /* so many bytes displace more lines than FEW */
 #define FEW 96u
 #define LARGEST (128 * WW_MB)
 #define WINDOWS 64u

@@ -9,7 +9,7 @@
 #define LEVEL_SAMPLES 2048u /* latencies kept of each size */
 #define LEVEL_SIZES 40u
 
-/* What is done of one launch says nothing of the whole. */
+/* The progress of one launch is not that of the whole. */
 static bool launch_goes_on(void *context, double part, uint64_t done, const char *unit) {
     const struct ww_dissect_options *o = context;
     (void)part;

@@ -27,9 +27,9 @@ enum ww_code ww_meter_open(struct ww_meter *m, const struct ww_dissect_options *
                            const char *override, struct ww_error *error);
 void ww_meter_close(struct ww_meter *m);
 /* Size of the L2 by the data sheet, of which benchmarks take multiples: at least 1 MB, and at most 64 MB,
- * since no benchmark here tells more of a larger one. */
+ * since no benchmark here gains from a larger one. */
 uint64_t ww_meter_l2_bytes(const struct ww_meter *m);
-/* Tells the progress; `part` is what is done of the whole. Errors: WW_FAIL (asked to stop). */
+/* Reports progress; `part` is the share of the whole that is done. Errors: WW_FAIL (asked to stop). */
 enum ww_code ww_meter_step(struct ww_meter *m, const char *what, struct ww_error *error);
 
 /* A box of this meter and its path. */

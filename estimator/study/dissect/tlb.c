@@ -40,7 +40,7 @@ static enum ww_code dissect_level(struct ww_meter *m, const struct ww_cluster *h
     *data = false;
     if (!t->c.found) return WW_OK;
     WW_TRY(misses_nearby(m, t->c.size, plan.hit_at_most, data, error));
-    /* Far strides may crowd sets of a data cache, too: what then looks like a page is no power of two. */
+    /* Long strides may overfill sets of a data cache, too: the apparent page size is then no power of two. */
     *data |= t->c.line == 0 || (t->c.line & (t->c.line - 1)) != 0;
     if (!*data) m->out->tlb_count++;
     return WW_OK;

@@ -1,4 +1,4 @@
-/* Estimates beside measurements: the rows of a correlation. */
+/* Estimates compared with measurements: the rows of a correlation. */
 #include "../../api/gpu.h"
 #include "../../api/run.h"
 #include "../../api/hardware.h"

@@ -46,7 +46,7 @@ enum ww_code ww_derive_set(struct ww_derivation *d, const char *key, double valu
 enum ww_code ww_derive_put(struct ww_derivation *d, const char *key, double value, bool real,
                            const struct ww_measured_figure *f, const char *note);
 
-/* The parts, in this order. A figure that the measurement lacks leaves its parameters alone. */
+/* The parts, in this order. A figure that the measurement lacks leaves its parameters unchanged. */
 enum ww_code ww_derive_board(struct ww_derivation *d);        /* clocks, SMs, launches */
 enum ww_code ww_derive_instructions(struct ww_derivation *d); /* pipelines, barriers */
 enum ww_code ww_derive_memory(struct ww_derivation *d);       /* L1, shared memory, L2, DRAM */

@@ -112,7 +112,7 @@ static enum ww_code clock_ratio(const struct ww_derivation *d, const char *clock
     return WW_OK;
 }
 
-/* The L2's part of the path; what it cannot give comes off the crossbar, which is passed twice. */
+/* The L2's part of the path; the rest is taken from the crossbar, which is passed twice. */
 static enum ww_code l2_latency(struct ww_derivation *d, const struct ww_measured_figure *f) {
     double model, scale, l2, xbar;
     WW_TRY(model_hit(d, WW_MICRO_L2, 512, &model));
@@ -128,7 +128,7 @@ static enum ww_code l2_latency(struct ww_derivation *d, const struct ww_measured
     return shift(d, "l2.latency", model, scale, f, 0);
 }
 
-/* The chases that speak of each level. */
+/* The chases that measure each level. */
 struct levels {
     struct ww_measured_figure l1, l2, dram;
     bool has_l1, has_l2, has_dram;

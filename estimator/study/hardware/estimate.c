@@ -52,7 +52,7 @@ static bool same_kernel(const char *measured, const char *recorded) {
     return strncmp(recorded, "_Z", 2) == 0 && n > 0 && (size_t)n < sizeof part && strstr(recorded, part);
 }
 
-/* A launch of other sizes is other work, which an error of its time would not show. */
+/* A launch of other sizes is other work: its error of time would be meaningless. */
 static enum ww_code same_size(const char *what, const uint32_t measured[3], const uint32_t recorded[3],
                               const struct ww_measured_point *p, struct ww_error *error) {
     if (!measured[0] || memcmp(measured, recorded, 3 * sizeof *measured) == 0) return WW_OK;
@@ -126,7 +126,7 @@ static enum ww_code record(const struct ww_correlate_options *o, const struct ww
     return code;
 }
 
-/* The name says all that the trace depends on. */
+/* The name contains all that the trace depends on. */
 static void trace_name(const struct ww_measured_point *p, const char *arch, const char *dir, char *path,
                        size_t size) {
     char text[1024];

@@ -1,4 +1,4 @@
-/* measured.h: measurements of real GPUs: reading them, comparing estimates with them, models from them.
+/* hardware.h: measurements of real GPUs: reading them, comparing estimates with them, models from them.
  *
  * What is read is hostile until it is checked: every key, type and bound of reports/schema/hardware.json is,
  * and files are limited to 16 MiB, memory to MEASURED_LIMIT.

@@ -14,7 +14,7 @@ static const char *const names[COLUMNS] = {"workload", "parameters", "seed", "ke
 struct table {
     const char *where;
     size_t line;
-    int of[CELLS_MOST]; /* column of each cell, -1: not ours */
+    int of[CELLS_MOST]; /* column of each cell, -1: an unknown one */
     size_t cells;
     struct ww_measured *m;
     struct ww_error *error;

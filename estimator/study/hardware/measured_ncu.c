@@ -79,7 +79,7 @@ static enum ww_code read_heading(struct page *p) {
         return fail(p, "expected the columns ID and Kernel Name of Nsight Compute's CSV", p->cell[0]);
     p->raw = p->of[NAME] == SIZE_MAX;
     if (!p->raw && (p->of[UNIT] == SIZE_MAX || p->of[VALUE] == SIZE_MAX))
-        return fail(p, "expected the columns Metric Unit and Metric Value beside Metric Name", p->cell[0]);
+        return fail(p, "expected the columns Metric Unit and Metric Value next to Metric Name", p->cell[0]);
     return WW_OK;
 }
 

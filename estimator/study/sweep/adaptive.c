@@ -70,7 +70,7 @@ static enum ww_code sampled_config(const struct adaptive *a, size_t i, char out[
     return code;
 }
 
-/* What the replays of a picked point gave; one that turned out not to be costs nothing. */
+/* What the replays of a picked point gave; one that turned out invalid costs nothing. */
 static enum ww_code read_point(struct adaptive *a, size_t i, struct ww_error *error) {
     const struct sweep_job *job = a->job;
     char config[WW_CONFIG_HASH];

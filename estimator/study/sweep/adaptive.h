@@ -61,7 +61,7 @@ void ww_gp_inputs(const struct ww_sweep_space *space, const uint16_t *level, siz
                   double *input, bool *category);
 /* adaptive_screen.c. Resolves and estimates all candidates, stores those that cannot be. */
 enum ww_code ww_adaptive_screen(struct adaptive *a, struct ww_error *error);
-/* Says why no candidate was worth a replay. */
+/* Sets the reason why no candidate was worth a replay. */
 void ww_adaptive_say_why(const struct adaptive *a, char *text, size_t size);
 /* adaptive_learn.c. Corrects the model by what is known, and judges all candidates anew. */
 enum ww_code ww_adaptive_learn(struct adaptive *a, struct ww_error *error);

@@ -1,4 +1,4 @@
-/* What the replays say of the candidates that were not replayed. */
+/* Estimates, from the replays, of the candidates that were not replayed. */
 #include "adaptive.h"
 #include <math.h>
 #include <stdlib.h>

@@ -71,9 +71,9 @@ static double worth(const struct picking *p, size_t i) {
 }
 
 /* ---- levels that the first round has to see ----
- * Where the model is wrong about the direction of an effect, a side that was never replayed would stay out of
- * sight: all levels of texts, of which most are mechanisms that the model knows nothing of, and both ends of
- * numbers. */
+ * Where the model is wrong about the direction of an effect, a level that is never replayed would not show it.
+ * So the first round has all levels of texts, of which most are mechanisms that the model knows nothing of, and
+ * both ends of numbers. */
 
 static bool is_telling(const struct ww_sweep_param *p, size_t level) {
     return p->count > 1 && (!p->level[level].number || level == 0 || level + 1 == p->count);

@@ -26,7 +26,7 @@ enum ww_code ww_alike_read(const char *path, struct ww_alike *alike, struct ww_e
 /* What the trace's launch takes of an SM, into the row; *ctas: of an SM. Errors: WW_UNSUPPORTED (none fits). */
 enum ww_code ww_alike_occupancy(const char *path, const struct ww_gpu_spec *gpu,
                                 struct ww_db_sweep_variant *row, uint64_t *ctas, struct ww_error *error);
-/* A text that lives for ever. */
+/* A string that is never freed. */
 const char *ww_variant_limiter(const char *name);
 
 #endif

@@ -16,7 +16,7 @@
 #define BATCH 8  /* variants of a round; the same for any number of threads */
 #define FIRST 16 /* of the first round: half by the model's order, half spread over it */
 #define DOUBT 0.05
-#define MARGIN 0.01 /* relative: nobody asks for less */
+#define MARGIN 0.01 /* relative: smaller differences do not matter */
 #define PRIOR 0.35  /* deviation of log(replay / model) before anything is replayed */
 #define PRIOR_LEAST 0.03
 
@@ -103,7 +103,7 @@ static void *screen_some(void *context) {
     }
 }
 
-/* By all threads; those that do not start are not missed. */
+/* By all threads; if some cannot be started, the others do the work. */
 static enum ww_code screen(struct search *s, struct ww_error *error) {
     pthread_t thread[SWEEP_THREADS];
     unsigned started = 0, wanted = s->job->options->jobs;
@@ -276,7 +276,7 @@ static enum ww_code replay(struct search *s, const size_t *pick, size_t picked, 
             c->replayed = true;
             c->known = fmax((double)r.time_ps, 1) * 1e-12;
             s->replayed++;
-        } else { /* it turned out not to be */
+        } else { /* it turned out invalid */
             c->reason = strdup("");
             s->valid--;
             if (!c->reason) return ww_fail_nomem(error, "candidates");
@@ -339,7 +339,7 @@ static enum ww_code replay_all(struct search *s, struct ww_error *error) {
     return picked ? replay(s, pick, picked, error) : WW_OK;
 }
 
-/* The fastest ones are verified; with those that are wrong gone, the search goes on. */
+/* The fastest ones are verified; without the wrong ones the search continues. */
 static enum ww_code drop_wrong(struct search *s, bool *wrong, struct ww_error *error) {
     struct sweep_job *job = s->job;
     struct ww_db_sweep_pick *left = calloc(s->n + 1, sizeof *left);
@@ -376,7 +376,7 @@ static enum ww_code find(struct search *s, struct ww_error *error) {
     return keep(s, error);
 }
 
-/* What makes the variant's code; without it where it cannot be said. */
+/* What makes the variant's code; empty if it is not known. */
 static void say_options(const struct search *s, size_t i, struct ww_sweep_summary *summary) {
     const struct ww_sweep_space *space = &s->job->space;
     const uint16_t *level = s->job->plan.level + i * space->param_count;

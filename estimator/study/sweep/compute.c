@@ -20,7 +20,8 @@ struct worker {
     pthread_t thread;
 };
 
-/* Says how far the sweep is; called with the lock held. Points under way count by their parts. False: stop. */
+/* Reports the sweep's progress; called with the lock held. Points under way count by their parts. False: stop.
+ */
 static bool report(struct sweep_job *job) {
     const struct ww_sweep_options *o = job->options;
     double points = (double)job->finished;

@@ -10,7 +10,7 @@
 /* Multiplications of all fits, at most: pairs are left out where they would take minutes. */
 #define WORK_MOST 5e9
 #define SINGULAR 1e-9
-#define FREEDOM 2 /* more points than columns, at least: with fewer an error of a fit says nothing */
+#define FREEDOM 2 /* more points than columns, at least: with fewer, the error of a fit has no meaning */
 
 /* The columns that belong to a term. */
 struct term {

@@ -68,7 +68,8 @@ enum ww_code ww_sweep_run_slurm(struct sweep_job *job, struct ww_sweep_summary *
 
 /* The points of shard `number` of `of`. */
 void ww_sweep_shard_points(uint64_t number, uint64_t of, size_t points, size_t *first, size_t *end);
-/* Copies a file to another file system under its name there at once, and makes it durable. */
+/* Copies a file to another file system, where its name appears only when it is complete, and syncs it to the
+ * disk. */
 enum ww_code ww_sweep_put_file(const char *from, const char *to, struct ww_error *error);
 
 /* ---- the others ---- */

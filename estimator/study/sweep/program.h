@@ -57,7 +57,7 @@ struct ww_program {
     char hash[WW_PROGRAM_HASH]; /* of all that variants have in common, with the files' contents */
     const char *toolkit;        /* what builds and assembles, as text */
     const char *made_by;        /* for people: what kind of code is recorded, and what makes it */
-    bool lowered;               /* machine code was meant, and nothing here makes it */
+    bool lowered;               /* machine code was wanted, and no ptxas here makes it */
 };
 
 /* Reads the section. Errors: WW_INPUT with the JSON path. */
@@ -93,7 +93,7 @@ enum ww_code ww_variant_launch(const struct ww_variant_at *at, struct ww_buf *ou
 
 /* ---- program_build.c ---- */
 
-/* Tells whether to go on; context of the job. */
+/* False: the build is to stop; context is the job's. */
 struct ww_build_watch {
     bool (*goes_on)(void *context);
     void *context;

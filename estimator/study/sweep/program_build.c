@@ -239,7 +239,7 @@ void ww_program_trim(void) {
 
 /* ---- building ---- */
 
-/* The first lines of what a compiler said, on one line, without the folder that a copy of the source is in. */
+/* The first lines of a compiler's output, on one line, without the folder of the source's copy. */
 static void first_words(const struct ww_spawned *s, const char *folder, char out[400]) {
     const struct ww_buf *said = s->err.n ? &s->err : &s->out;
     size_t n = 0, skipped = strlen(folder);

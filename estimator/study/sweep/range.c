@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A multiple that rounding put a hair above the end still belongs to the range. */
+/* A multiple that rounding has put slightly above the end still belongs to the range. */
 #define SLACK 1e-9
 
 enum ww_code ww_sweep_number(double v, struct ww_arena *arena, struct ww_sweep_level *level,

@@ -1,4 +1,4 @@
-/* Measured variants beside a sweep's estimates: how alike they rank them. */
+/* Measured variants compared with a sweep's estimates: the agreement of the two rankings. */
 #include "../../api/database.h"
 #include "../../api/sweep.h"
 #include "../../../db/sweep.h"
@@ -134,7 +134,7 @@ static bool matches(const struct table *t, size_t row, const char *settings) {
     return true;
 }
 
-/* Keeps a measured time beside its point; points are in their order. */
+/* Keeps a measured time with its point; points are in their order. */
 static void keep(struct ww_explored *into, uint64_t ord, double measured) {
     for (size_t lo = 0, hi = into->point_count; lo < hi;) {
         size_t mid = lo + (hi - lo) / 2;
@@ -171,7 +171,7 @@ static enum ww_code join(void *context, uint64_t point, const char *settings, do
     return WW_OK;
 }
 
-/* ---- how alike ---- */
+/* ---- agreement ---- */
 
 struct ranked {
     double value;

@@ -1,6 +1,6 @@
 /* A shard: a part of a sweep's points in a database of its own. It is written on a disk of this machine with a
- * rollback journal, since neither locks nor write-ahead logs are to be relied on over a network, and is put in
- * place whole: copied beside its name there, written to the disk, renamed.
+ * rollback journal, since neither locks nor write-ahead logs are reliable over a network. When complete it is
+ * copied to the target's folder under a temporary name, synced and renamed.
  *
  * What was computed before is kept: a local file that a killed program left, or a file that is in place
  * already, is where a shard goes on. A lock keeps two programs on one machine from the same local file. */
@@ -55,7 +55,7 @@ static void folder_of(const char *path, char folder[PATH]) {
     snprintf(folder, PATH, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
 }
 
-/* The rename is durable once the folder is. A file system that cannot do that is left alone. */
+/* The rename is durable once the folder is. On a file system that cannot do that, the error is ignored. */
 static void sync_folder(const char *path) {
     char name[PATH];
     folder_of(path, name);

@@ -1,4 +1,5 @@
-/* Driving a sweep on a Slurm cluster: submits what is missing, joins what comes back, until all is there. */
+/* Driving a sweep on a Slurm cluster: submits missing shards and merges finished ones, until all points are
+ * there. */
 #include "../../api/database.h"
 #include "../../api/sweep.h"
 #include "slurm.h"
@@ -161,7 +162,7 @@ static enum ww_code submit(struct slurm *s, struct ww_error *error) {
     return code;
 }
 
-/* Says once why nothing runs, and in what state the nodes are. */
+/* Prints once why nothing runs, and in what state the nodes are. */
 static void say_wait(struct slurm *s) {
     if (s->running || !s->waits[0] || strcmp(s->waits, s->said) == 0) return;
     char nodes[200];

@@ -55,11 +55,11 @@ struct slurm {
     int lock;
     size_t queued, running; /* tasks at the last look */
     char waits[64];         /* why a task waits, "" if for nothing special */
-    char said[64];          /* the reason that was said last */
+    char said[64];          /* the reason that was printed last */
     size_t refused_at;      /* tasks that were queued when the cluster took no more; 0: it takes more */
 };
 
-/* Says something to the user. */
+/* Prints a message to the user. */
 __attribute__((format(printf, 2, 3))) void ww_slurm_note(const struct slurm *s, const char *fmt, ...);
 
 /* ---- slurm_folder.c ---- */
@@ -77,7 +77,7 @@ void ww_slurm_folder_remove(const struct slurm *s);
 enum ww_code ww_slurm_add_list(struct slurm *s, const uint32_t *number, size_t count, struct ww_error *error);
 /* Takes the last list away again. */
 void ww_slurm_drop_list(struct slurm *s);
-/* Writes a file there at once. */
+/* Writes a file under a temporary name and renames it. */
 enum ww_code ww_slurm_write(const struct slurm *s, const char *name, const struct ww_buf *text,
                             struct ww_error *error);
 /* The last line that a task printed, "" if there is none. */
@@ -85,13 +85,13 @@ void ww_slurm_last_line(const struct slurm *s, const struct slurm_shard *shard, 
 
 /* ---- slurm_queue.c ---- */
 
-/* Asks the cluster how many tasks an array may have. Errors: WW_IO (no Slurm here, or it does not answer). */
+/* Asks the cluster how many tasks an array may have. Errors: WW_IO (no Slurm here, or no reply from it). */
 enum ww_code ww_slurm_limits(struct slurm *s, struct ww_error *error);
 /* Looks at the queue: sets queued, running, array, index and state of every shard. Errors: WW_IO. */
 enum ww_code ww_slurm_look(struct slurm *s, struct ww_error *error);
 /* How many nodes are in which state, by sinfo; "not known" if that fails. */
 void ww_slurm_nodes(char out[200]);
-/* Reads one answer of squeue. Exposed for tests. */
+/* Reads one line of squeue's output. Exposed for tests. */
 enum ww_code ww_slurm_read_queue(struct slurm *s, const char *text, struct ww_error *error);
 /* Reads a number of 1 to 18 digits without a sign at the start of a text (may be NULL). False: there is none.
  */

@@ -1,4 +1,5 @@
-/* What the cluster says: squeue and scontrol. No accounting is asked, since many clusters keep none. */
+/* The cluster's state, from squeue and scontrol. Accounting (sacct) is not used, since many clusters have none.
+ */
 #include "slurm.h"
 #include "../../base/spawn.h"
 #include <inttypes.h>
@@ -81,7 +82,7 @@ static bool has_ended(const char *state) {
     return is_one_of(state, ended);
 }
 
-/* Slurm has given the task up and holds it: it is ended, and submitted anew as a lost one. */
+/* Slurm holds the task after failures: it is cancelled, and submitted again as a lost one. */
 static bool is_held(const char *state, const char *reason) {
     return strcmp(state, "REQUEUE_HOLD") == 0 || strcmp(state, "SPECIAL_EXIT") == 0 ||
            (strcmp(state, "PENDING") == 0 &&

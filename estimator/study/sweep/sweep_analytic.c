@@ -1,4 +1,5 @@
-/* analytic.c: points of a sweep by the analytical model: profiles are made once, a point reads no trace. */
+/* sweep_analytic.c: points of a sweep by the analytical model: profiles are made once, a point reads no trace.
+ */
 #include "../../api/gpu.h"
 #include "../../api/trace.h"
 #include "../../result/result.h"
@@ -17,7 +18,7 @@ struct sweep_model {
     bool usable;
 };
 
-/* What is done of a trace says nothing of the sweep. */
+/* The progress of a trace is not that of the sweep. */
 static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
     const struct ww_sweep_options *o = context;
     (void)part;

@@ -20,7 +20,7 @@ static bool is_blamed(const struct ww_sweep_summary *s) {
     return false;
 }
 
-/* The largest shared memory that is left beside an L1 of that size. */
+/* The largest shared memory that an L1 of that size leaves. */
 static double room(const struct ww_gpu_spec *gpu, double l1_kb) {
     return gpu->l1_unified ? l1_kb : (double)gpu->sm_array_kb - l1_kb;
 }

@@ -18,14 +18,14 @@ static const char *target(const struct ww_gpu *gpu) {
     return capability < 30 ? "sm_20" : capability < 70 ? "sm_52" : "sm_70";
 }
 
-/* Before the first point: what is done of a trace says nothing of the whole. */
+/* Before the first point: the progress of a trace is not that of the whole. */
 static bool goes_on(void *context, double part, uint64_t done, const char *unit) {
     const struct ww_sweep_options *o = context;
     (void)part;
     return !o->progress || o->progress(o->context, -1, done, unit);
 }
 
-/* The folder of workloads that somebody has recorded for this sweep, or NULL. */
+/* The folder of workloads recorded earlier for this sweep, or NULL. */
 static const char *recorded(const struct sweep_job *job) {
     return job->options->shard ? job->options->shard->traces : NULL;
 }

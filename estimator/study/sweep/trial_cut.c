@@ -77,7 +77,7 @@ static enum ww_code places(struct trial *t, const char *path, double steps, uint
 /* ---- replays ---- */
 
 struct cut_run {
-    double cycles; /* without what a launch takes beside its CTAs */
+    double cycles; /* without the launch's overhead */
     double each;   /* warp instructions of a CTA */
     uint64_t ctas; /* that it had */
     struct ww_result *result;

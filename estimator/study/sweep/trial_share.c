@@ -18,7 +18,7 @@ struct sharing {
     uint16_t *by;     /* CTAs that read it, one bit each */
     uint32_t used;
     uint64_t cta[PICKS];
-    uint16_t aside, above, self; /* of these, those beside and above the one in the middle */
+    uint16_t aside, above, self; /* of these, those in its row and in its column */
     uint32_t count;
 };
 

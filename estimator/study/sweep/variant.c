@@ -237,7 +237,8 @@ static enum ww_code replay_slice(struct trial *t, const struct ww_alike *alike, 
 
 /* ---- reasons ---- */
 
-/* A copy of `text` with `to` in place of each `from`, a file of the cache that tells a user nothing. */
+/* A copy of `text` with `to` in place of each `from`, a file of the cache, whose name means nothing to the
+ * user. */
 static void replace(const char *text, const char *from, const char *to, char *out, size_t room) {
     size_t n = 0, skipped = from ? strlen(from) : 0;
     while (*text && n + 1 < room) {

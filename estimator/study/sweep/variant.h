@@ -15,7 +15,7 @@ struct ww_variants;
 enum ww_code ww_variants_open(struct sweep_job *job, struct ww_error *error);
 void ww_variants_close(struct sweep_job *job);
 
-/* What is known of a variant beside its time. */
+/* What is known of a variant in addition to its time. */
 struct ww_variant {
     struct ww_db_sweep_variant row;
     double build_s, record_s;

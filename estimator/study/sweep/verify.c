@@ -1,5 +1,5 @@
-/* Verifying the variants that a sweep of a program ends with: replays see the outputs of some CTAs, so that the
- * fastest variants are executed whole before anybody takes one of them. */
+/* Verifying the variants that a sweep of a program ends with: replays see the outputs of some CTAs, so the
+ * fastest variants are executed whole before they are reported. */
 #include "../../../db/sweep.h"
 #include "variant.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* bulk_copy.h: what a bulk copy does to memory, for every executor: cp.async.bulk, UBLKCP, UTMALDG and their
  * kin.
  *
- * A copy is done at once and as a whole. Who asks for it completes the mbarriers of the CTAs that it names. */
+ * A copy is done at once and as a whole. The caller completes the mbarriers of the CTAs that it names. */
 #ifndef WW_TRACES_PTX_BULK_COPY_H
 #define WW_TRACES_PTX_BULK_COPY_H
 

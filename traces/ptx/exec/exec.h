@@ -7,9 +7,8 @@
  *     register of up to 32 bits: uint32_t[32]; 64 bits: uint64_t[32]; 128 bits: uint64_t[2][32]
  *     constants of the kernel:          the same layout, every lane equal (offsets with EX_CONST)
  *
- * Of values of 8 and 16 bits only the low bits of their 32-bit lane count; who reads them cuts the rest.
- * A warp (simt.h) runs ex_inst.fn over the lanes of a mask. Nothing here is shared between devices.
- */
+ * Of values of 8 and 16 bits only the low bits of their 32-bit lane count; readers ignore the rest. A warp
+ * (simt.h) runs ex_inst.fn over the lanes of a mask. Nothing here is shared between devices. */
 #ifndef WW_TRACES_PTX_EXEC_H
 #define WW_TRACES_PTX_EXEC_H
 

@@ -1,8 +1,8 @@
 /* exec_wgmma.c: PTX's wgmma: the matrix instructions of a warpgroup.
  *
  * Each warp computes its own 16 rows when it comes to the instruction: what a program may observe is the same,
- * since operands and sums are nobody's until wgmma.wait_group. That waits for the groups of the whole
- * warpgroup: a tile may be overwritten behind it. */
+ * since no thread may access operands and sums before wgmma.wait_group. That waits for the groups of the whole
+ * warpgroup: a tile may be overwritten after it. */
 #include "exec_decode.h"
 #include "../front/mma.h"
 #include "gmma.h"

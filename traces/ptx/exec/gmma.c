@@ -33,7 +33,7 @@ static const unsigned char *chunk(const struct operand *o, uint32_t offset) {
     return o->read(o->context, (at & ~15u) + o->from);
 }
 
-/* Rows of so many bytes along k, eight of them one beside the other. */
+/* Rows of so many bytes along k, in groups of eight adjacent rows. */
 static bool read_rows(const struct operand *o, uint32_t first, uint32_t count, uint32_t bytes,
                       unsigned char out[][GMMA_DEEP_BYTES]) {
     uint32_t pitch = o->swizzle ? o->swizzle : 16, half = o->swizzle ? 16 : o->leading;

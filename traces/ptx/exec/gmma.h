@@ -8,11 +8,11 @@
  *     bits 49-51  place in the swizzle's pattern at which it begins   62-63  swizzle: 0 none, 1 128, 2 64, 3 32
  * bytes
  *
- * Rows that follow one another in k lie in groups of eight, one beside the other (none: 16 bytes of each, the
- * other half a leading offset further; 32 to 128 bytes: whole rows of so many bytes), groups a stride offset
- * apart. Those that are transposed (of 16 bits alone) lie along their other index: eight of k in a group,
- * groups of k and of rows apart by the two offsets. A swizzle exchanges chunks of 16 bytes: bits 4-6 of the
- * address with bits 7-9 added without carry.
+ * Rows that follow one another in k lie in groups of eight adjacent rows (none: 16 bytes of each, the other
+ * half a leading offset further; 32 to 128 bytes: whole rows of so many bytes), groups a stride offset apart.
+ * Those that are transposed (of 16 bits alone) lie along their other index: eight of k in a group, groups of k
+ * and of rows apart by the two offsets. A swizzle exchanges chunks of 16 bytes: bits 4-6 of the address with
+ * bits 7-9 added without carry.
  *
  * With a sparse A half of the elements of a row are stored, in 32 bytes, and rows of B have 64 bytes. Metadata
  * (sparse.h) says where the elements belong. B's 64 bytes lie side by side, or as four pieces of 16 bytes a

@@ -19,7 +19,7 @@ struct mem_alloc {
     unsigned char *host;
     bool from_kernel; /* device malloc */
     bool foreign;     /* `host` is not the table's to free */
-    uint32_t pad;     /* bytes at both ends that are there, but that nobody asked for */
+    uint32_t pad;     /* padding bytes at both ends */
     const char *name; /* of a module's variable, or NULL */
 };
 

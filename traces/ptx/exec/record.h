@@ -21,8 +21,8 @@ struct record_stream {
  * `limit` how much they may. Errors: WW_EXEC (the limit), WW_NOMEM; the array stays as it is. */
 enum ww_code ww_record_grow(void **array, size_t count, size_t more, size_t *capacity, size_t size,
                             uint64_t *bytes, uint64_t limit);
-/* What the executor says of these errors: of megabytes, warp instructions and its default limit of
- * instructions. */
+/* The executor's texts of these errors: of megabytes, warp instructions and its default limit of instructions.
+ */
 #define WW_RECORD_LIMIT_TEXT                                                                                   \
     "CTAs that have not finished recorded %llu MB, the limit, in %llu warp instructions: an endless loop? "    \
     "(an instruction limit above its default of %llu raises this one)"

@@ -44,7 +44,7 @@ static void give_result(struct ex_warp *w, struct ex_split *s, const struct ex_b
     w->base[0] = base;
 }
 
-/* Splits of one warp that stand at the same place on the same way go on as one. */
+/* Splits of one warp at the same instruction of the same activation are joined. */
 static void merge_splits(struct ex_warp *w) {
     for (uint32_t a = 0; a < w->split_count; a++) {
         for (uint32_t b = a + 1; b < w->split_count;) {

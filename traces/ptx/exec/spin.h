@@ -26,8 +26,8 @@ struct spin_watch {
 
 struct spin_loop {
     uint32_t first, last; /* entries of the recorder; last: the branch */
-    uint64_t guarded;     /* bit per entry from first on: it may do nothing */
-    uint64_t never;       /* the same: it never does anything */
+    uint64_t guarded;     /* bit per entry from first on: it may have no effect */
+    uint64_t never;       /* the same: it never has an effect */
 };
 /* Marks the loop in the table, if it is one that only waits. Its branches before the last one leave it. */
 enum ww_code ww_spin_add(struct recorder *r, const struct spin_loop *loop, struct ww_error *error);
@@ -46,7 +46,7 @@ struct spin_poll {
 /* inst: its entry; steps: of the warp. False: it cannot be followed. */
 bool ww_spin_poll(const struct recorder *r, const struct mem *mem, struct spin_watch *w, uint32_t inst,
                   size_t steps, uint64_t address, struct spin_poll *out);
-/* The lanes of mask all go back: takes back the steps of the iteration, if they are nobody else's. */
+/* The lanes of mask all go back: takes back the steps of the iteration, if no other lanes share them. */
 void ww_spin_again(const struct recorder *r, uint32_t branch, uint32_t mask, struct record_stream *s,
                    struct spin_watch *w);
 

@@ -10,7 +10,8 @@
 #define WINDOW_HARD ((uint64_t)2 << 30)
 #define STREAM_BYTES ((uint64_t)512 << 20)
 #define IDLE_ROUNDS 4096u /* rounds in which every thread only spins */
-#define REPORT_TURNS 16u  /* turns of CTAs between two reports of progress, which hear an interruption */
+#define REPORT_TURNS                                                                                           \
+    16u /* turns of CTAs between two reports of progress, which also check for an interruption */
 
 struct window {
     const struct ww_window_run *run;
@@ -51,7 +52,7 @@ static enum ww_code fill(struct window *v, bool waiting) {
     return WW_OK;
 }
 
-/* Says how far the launch is. */
+/* Reports the launch's progress. */
 static enum ww_code report(const struct window *v) {
     const struct ww_window_run *r = v->run;
     if (!r->progress) return WW_OK;
@@ -79,7 +80,7 @@ static enum ww_code round_robin(struct window *v, bool *progress) {
         bool got_on = r->ops->turn(v->cta[n]);
         *progress = *progress || got_on;
         if (*r->failed) return *r->code;
-        if (++v->turns % REPORT_TURNS == 0) WW_TRY(report(v)); /* CTAs may take long to end, or for ever */
+        if (++v->turns % REPORT_TURNS == 0) WW_TRY(report(v)); /* CTAs may run for long, or never end */
         if (r->ops->is_done(v->cta[n])) {
             *progress = true;
             WW_TRY(finish_cta(v, n));

@@ -165,13 +165,13 @@ enum ww_code ww_ptx_skip_braces(struct ptx_parser *p);
 /* .file and .loc */
 enum ww_code ww_ptx_parse_file(struct ptx_parser *p);
 enum ww_code ww_ptx_parse_pragma(struct ptx_parser *p);
-/* Gives the last instruction what a pragma before it said. */
+/* Applies a preceding pragma to the last instruction. */
 enum ww_code ww_ptx_apply_pragma(struct ptx_parser *p, const struct ptx_token *at);
 enum ww_code ww_ptx_parse_loc(struct ptx_parser *p);
 /* Type that operand i of the instruction is read or written as. */
 uint8_t ww_ptx_operand_type(const struct ptx_inst *inst, uint32_t i);
 #define PTX_OPERAND_MAX 24
-/* Offsets of shared variables per kernel (shared.c). */
+/* Offsets of shared variables per kernel (place_shared.c). */
 enum ww_code ww_ptx_place_shared(struct ptx_parser *p);
 
 #endif

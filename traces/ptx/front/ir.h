@@ -388,7 +388,7 @@ struct ptx_label_list {
     uint32_t count;
 };
 
-/* A machine instruction of the lowering with what the recorder needs beside the static part. */
+/* A machine instruction of the lowering with what the recorder needs in addition to the static part. */
 #define PTX_ACCESS_NONE 0xff
 struct ptx_machine {
     struct ww_inst inst; /* pc, class, registers, flags; line and file set; mnemonic an index in strings */

@@ -1,5 +1,6 @@
-/* op.h: what the parser and the lowering know of each operation, from its row in ptx_op.def. What executes and
- * what lowers it are columns of the same row, which exec_decode.c and lower.c make their tables of. */
+/* op.h: properties of each operation, from its row in ptx_op.def, for the parser and the lowering. What
+ * executes and what lowers it are columns of the same row, which exec_decode.c and lower.c make their tables
+ * of. */
 #ifndef WW_TRACES_PTX_OP_H
 #define WW_TRACES_PTX_OP_H
 

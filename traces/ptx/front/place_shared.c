@@ -1,4 +1,4 @@
-/* shared.c: where .shared variables lie in a CTA's block.
+/* place_shared.c: where .shared variables lie in a CTA's block.
  *
  * A kernel's block holds the variables of all functions that it can reach. A variable has one offset for
  * the whole module: behind everything declared before it in each kernel that uses it. So variables of

@@ -37,7 +37,7 @@ static bool is_plain_store(const struct ptx_inst *i) {
     return i->op == PTX_ST && !(i->mods & PTX_M_VOLATILE);
 }
 
-/* May it change places with its neighbours at all? */
+/* Whether it may be reordered at all. */
 static bool is_movable(const struct ptx_inst *i) {
     switch (i->op) {
     case PTX_LD:
@@ -60,7 +60,7 @@ static uint32_t latency(const struct ptx_inst *i) {
     }
 }
 
-/* Two accesses, at least one a store: can they be swapped? */
+/* Whether two accesses, at least one a store, can be swapped. */
 static bool independent(const struct ptx_inst *a, const struct ptx_inst *b) {
     if ((is_plain_load(a) && (a->mods & PTX_M_NC)) || (is_plain_load(b) && (b->mods & PTX_M_NC))) return true;
     if (a->space == PTX_S_CONST || b->space == PTX_S_CONST) return true;

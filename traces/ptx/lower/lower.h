@@ -177,7 +177,7 @@ const struct ptx_inst *ww_lower_deferred(const struct lower *l, const struct ptx
     void ww_lower_op_##code(struct lower *l, const struct ptx_inst *i);
 #include "../front/ptx_op.def"
 #undef X
-/* The same for types that the operation has beside others. */
+/* The same for the operation's further types. */
 void ww_lower_float_add(struct lower *l, const struct ptx_inst *i);
 void ww_lower_float_min_max(struct lower *l, const struct ptx_inst *i);
 void ww_lower_float_mul(struct lower *l, const struct ptx_inst *i);

@@ -1,4 +1,4 @@
-/* lower_analyse.c: which instructions of a function matter, and which halves of 64-bit values do. */
+/* lower_analyse.c: which instructions of a function, and which halves of 64-bit values, have an effect. */
 #include "lower.h"
 #include <string.h>
 

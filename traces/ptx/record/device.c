@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define MEMORY_LIMIT ((uint64_t)16 << 30)
-/* Bytes of the streams of all CTAs in flight. An endless loop meets the first within seconds; who raises the
- * instruction limit means long kernels. */
+/* Bytes of the streams of all CTAs in flight. An endless loop reaches the first within seconds. A user who
+ * raises the instruction limit expects long kernels. */
 #define STREAMS_DEFAULT ((uint64_t)768 << 20)
 #define STREAMS_RAISED ((uint64_t)8 << 30)
 #define SHARED_LIMIT (228u << 10)

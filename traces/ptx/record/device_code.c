@@ -27,7 +27,7 @@ void ww_device_say(struct ww_device *d, const char *text) {
     if (d->options.message) d->options.message(d->options.message_context, text);
 }
 
-/* Says why PTX is lowered instead; the last one is remembered, so that it is said once for many modules. */
+/* Prints why PTX is lowered instead; the last message is kept, so that it is printed once for many modules. */
 static void say_lowered(struct ww_device *d, const struct ww_error *why) {
     char text[700];
     snprintf(text, sizeof text, "PTX is lowered for %s: %.200s: %.400s", d->arch_name, why->where, why->text);

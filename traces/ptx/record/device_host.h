@@ -1,5 +1,5 @@
-/* device_host.h: what a host program's runtime needs of a device beside device.h: memory that host and device
- * share, a module's variables, what is known of a kernel. */
+/* device_host.h: what a host program's runtime needs of a device in addition to device.h: memory that host and
+ * device share, a module's variables, what is known of a kernel. */
 #ifndef WW_TRACES_PTX_DEVICE_HOST_H
 #define WW_TRACES_PTX_DEVICE_HOST_H
 

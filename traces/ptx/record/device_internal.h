@@ -86,7 +86,7 @@ enum ww_code ww_device_check_shape(const struct launch_limits *limits, const uin
 enum ww_code ww_device_check_cluster(const struct ww_device *d, const uint32_t required[3],
                                      const uint32_t grid[3], const char *kernel, uint32_t cluster[3],
                                      struct ww_error *error);
-/* Tells the program's user something, unless it was the last thing told. */
+/* Prints a message to the user, unless it is the same as the last one. */
 void ww_device_say(struct ww_device *d, const char *text);
 /* The kernel of that name, made ready. Errors: WW_USAGE (none such; the text names those there are), the
  * decoder's and the lowering's. */

@@ -1,4 +1,4 @@
-/* device.h: making a device and what it recorded, for the recorder's entry points and tests. */
+/* device_new.h: making a device and what it recorded, for the recorder's entry points and tests. */
 #ifndef WW_TRACES_PTX_DEVICE_H
 #define WW_TRACES_PTX_DEVICE_H
 

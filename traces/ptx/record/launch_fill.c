@@ -407,7 +407,7 @@ static void find_mangled(struct launch_call *c, const struct ptx_module *p) {
     if (found) c->kernel = found;
 }
 
-/* The device refuses a launch's shape as wrong use; here the description is to blame. */
+/* The device reports a wrong launch shape as WW_USAGE; here it is an error of the description. */
 static enum ww_code launch(const struct launch_file *f, const struct launch_call *c, struct ww_device *d,
                            struct ww_module *m, const struct ww_arg *args, struct ww_error *error) {
     struct ww_error mine = {0};

@@ -1,20 +1,22 @@
 /* A decoded machine instruction of sm_70 and later. Plain data of fixed size, made for execution: an executor
- * reads operands and modifiers from here and never from the raw bits. decode.h fills it, print.h writes it as
- * text.
+ * reads operands and modifiers from here and never from the raw bits. sass_decode.h fills it, sass_print.h
+ * writes it as text.
  *
  * Operands lie in named slots, the same for every form of an opcode:
  *
  *   D  D2     destination registers (general or uniform); D2 is a texture's second destination
  *   PD PD2    destination predicates
- *   A B C     sources, as the encoding names them: A at bits 24, B at 32 or the constant or immediate, C at 64.
+ *   A B C     sources, as the encoding names them: A at bits 24, B at 32 or the constant or immediate, C at 64
+ *   PS..PS3   source predicates, in the order in which the text prints them
+ *   E         what remains: a branch target, an immediate offset, a scoreboard, ...
+ *
  * What the text prints as first, second, third source is A, B, C in every form (an addend that is an immediate
  * is C, wherever its bits are). A memory address is A; the data of a store or an atomic is B, the value that a
- * compare-and-swap stores is C. PS..PS3   source predicates, in the order in which the text prints them E what
- * remains: a branch target, an immediate offset, a scoreboard, ...
+ * compare-and-swap stores is C.
  *
- * opcode.def lists the slots of each opcode. A slot that an opcode has is always filled in, also where the text
- * omits it (a PT or a zero register), so that execution needs no cases. A slot it lacks has kind SASS_K_NONE.
- */
+ * sass_opcode.def lists the slots of each opcode. A slot that an opcode has is always filled in, also where the
+ * text omits it (a PT or a zero register), so that execution needs no cases. A slot it lacks has kind
+ * SASS_K_NONE. */
 #ifndef WW_SASS_INSN_H
 #define WW_SASS_INSN_H
 
@@ -44,7 +46,7 @@ enum ww_sass_kind {
     SASS_K_PRED,  /* reg: P0 to P6, PT; flag NOT */
     SASS_K_UPRED, /* reg: UP0 to UP6, UPT; flag NOT */
     SASS_K_IMM,   /* imm: 32 bits, zero extended unless the opcode's field is signed. FP64 operations: the upper
-                   * word   of the double. Packed halves: two 16-bit values, lower first */
+                   * word of the double. Packed halves: two 16-bit values, lower first */
     SASS_K_CONST, /* c[bank][imm]; LDC: c[bank][reg + imm], reg is SASS_RZ without an index */
     SASS_K_CBIND, /* cx[ureg][imm]: the bank's descriptor is in uniform registers ureg, ureg + 1; reg as above
                    */
@@ -298,7 +300,7 @@ struct ww_sass_insn {
     uint64_t raw[2]; /* low word first */
     uint32_t offset; /* from the start of the code */
     uint16_t op;     /* enum ww_sass_op */
-    uint16_t row;    /* line of opcode.def, for printing */
+    uint16_t row;    /* line of sass_opcode.def, for printing */
     uint8_t form;    /* bits 9 to 11 */
     uint8_t guard;   /* predicate register, SASS_PT when unconditional */
     bool guard_not;

@@ -1,4 +1,5 @@
-/* row.h: the words in which opcode.def is written, and the maps of modifiers' values. Only table.c includes it.
+/* row.h: the words in which sass_opcode.def is written, and the maps of modifiers' values. Only sass_table.c
+ * includes it.
  */
 #ifndef WW_SASS_ROW_H
 #define WW_SASS_ROW_H

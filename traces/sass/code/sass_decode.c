@@ -1,4 +1,4 @@
-/* Decodes 128-bit instructions by the rows of opcode.def. */
+/* Decodes 128-bit instructions by the rows of sass_opcode.def. */
 #include "sass_table.h"
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* decode.h: from 128 bits to a decoded instruction. Nothing is guessed: an opcode, a modifier value or a bit
- * that the tables do not know is an error. Any input is safe. The tables are constant; all functions may run in
- * parallel. */
+/* sass_decode.h: from 128 bits to a decoded instruction. Nothing is guessed: an opcode, a modifier value or a
+ * bit that the tables do not know is an error. Any input is safe. The tables are constant; all functions may
+ * run in parallel. */
 #ifndef WW_SASS_DECODE_H
 #define WW_SASS_DECODE_H
 

@@ -1,4 +1,4 @@
-/* print.h: a decoded instruction as text, as NVIDIA's disassembler writes it. */
+/* sass_print.h: a decoded instruction as text, as NVIDIA's disassembler writes it. */
 #ifndef WW_SASS_PRINT_H
 #define WW_SASS_PRINT_H
 

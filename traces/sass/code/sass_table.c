@@ -1,4 +1,4 @@
-/* The rows of opcode.def and what is known of each opcode. */
+/* The rows of sass_opcode.def and what is known of each opcode. */
 #include "row.h"
 
 #define ROW(op, bits, forms, min, max, uniform, fields, opds)                                                  \

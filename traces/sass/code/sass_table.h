@@ -1,4 +1,4 @@
-/* table.h: rows of opcode.def as the decoder and the printer read them. Private to traces/sass.
+/* sass_table.h: rows of sass_opcode.def as the decoder and the printer read them. Private to traces/sass.
  *
  * A row is one form of an instruction: the bits that select it, its modifiers in the order of the text, its
  * operands in the order of the text. A modifier is a run of bits (or two: `lo2` holds the upper part), a kind

@@ -1,5 +1,5 @@
 /* image.h: what a program hands over as a module: a fat binary, machine code (an ELF file) or PTX text that
- * ends with 0, and nobody says how long it is. What is read is not trusted. */
+ * ends with 0; its length is not given. What is read is not trusted. */
 #ifndef WW_TRACES_SASS_IMAGE_H
 #define WW_TRACES_SASS_IMAGE_H
 

@@ -113,7 +113,7 @@ static bool write_text(const char *path, const char *text, size_t n) {
     return fclose(f) == 0 && whole;
 }
 
-/* The first lines of what ptxas said, on one line, the PTX's own name in place of the temporary file's. */
+/* The first lines of ptxas's output, on one line, the PTX's own name in place of the temporary file's. */
 static void summarise(const struct ww_spawned *s, const char *file, const char *name, char *out, size_t room) {
     const struct ww_buf *b = s->err.n ? &s->err : &s->out;
     size_t n = 0, skipped = strlen(file);

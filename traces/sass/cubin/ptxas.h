@@ -26,7 +26,7 @@ struct ww_ptxas_request {
     uint32_t max_registers; /* of a thread; 0: the architecture's limit */
     const char *options;    /* further options of ptxas, separated by spaces; NULL: none */
     bool no_cache;
-    ww_progress_fn progress; /* asked while ptxas runs; false: ptxas is ended. NULL: nobody is asked */
+    ww_progress_fn progress; /* asked while ptxas runs; false: ptxas is ended. NULL: not called */
     void *context;
 };
 struct ww_ptxas_result {

@@ -1,4 +1,4 @@
-/* The limit of the cache of compiled code, and what goes when it is reached. */
+/* The limit of the cache of compiled code, and which files are removed when it is reached. */
 #include "ptxas.h"
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* access.h: addresses of memory instructions, private to the executor (exec_mem.c). */
+/* access.h: addresses of memory instructions, private to the executor (sass_address.c). */
 #ifndef WW_TRACES_SASS_ACCESS_H
 #define WW_TRACES_SASS_ACCESS_H
 
@@ -80,7 +80,7 @@ SX_INLINE bool sx_is_equal(const uint32_t *row, uint32_t mask) {
 }
 
 /* The common case of an access: addresses a fixed distance apart, within one allocation or the shared memory,
- * which is seen without computing each of them. False says nothing: ww_sx_addresses() decides. */
+ * which is seen without computing each of them. After false ww_sx_addresses() decides. */
 SX_INLINE bool sx_span(struct sx_warp *w, const struct sx_address *a, uint32_t mask, struct sx_span *span) {
     const uint32_t *reg = sx_src(w, a->reg), *ureg = sx_src(w, a->ureg);
     uint32_t low;

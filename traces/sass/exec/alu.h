@@ -2,8 +2,8 @@
  *
  * A function computes all 32 lanes, in rows, so that the compiler makes vector instructions of it; with a mask
  * that is not full the lanes of the mask are then taken over. Lanes that do not take part compute on whatever
- * their registers hold: nothing here can fail or trap. Each function exists twice, for the plain host and for
- * one with AVX2 and fused multiply-add; ALU_FN chooses. */
+ * their registers hold: no operation here can fail or trap. Each function exists twice, for the plain host and
+ * for one with AVX2 and fused multiply-add; ALU_FN chooses. */
 #ifndef WW_TRACES_SASS_ALU_H
 #define WW_TRACES_SASS_ALU_H
 

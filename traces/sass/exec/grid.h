@@ -26,10 +26,10 @@
     (64u << 10)                     /* bytes of stack beyond what the kernel says, where functions are called  \
                                      */
 #define SX_LOCAL_LIMIT (512u << 10) /* bytes of local memory of a thread */
-#define SX_SMS 80u                  /* multiprocessors that kernels are told of */
+#define SX_SMS 80u                  /* multiprocessors that kernels see */
 #define SX_CODE_LIMIT (1u << 20)    /* instructions */
 
-/* Places in constant bank 0 that the driver fills, and others that differ by architecture (exec_arch.c). */
+/* Places in constant bank 0 that the driver fills, and others that differ by architecture (sass_arch.c). */
 struct sx_arch {
     uint32_t arch;        /* compute capability x 10: the first that has this layout */
     uint16_t block, grid; /* dimensions, 3 words each */
@@ -39,7 +39,7 @@ struct sx_arch {
     uint16_t stack;                       /* initial stack pointer */
     uint16_t descriptor;                  /* of memory accesses, 64 bits; 0: none */
     uint16_t params;
-    uint16_t cluster, param_address; /* what is told of clusters; the parameters' generic address; 0: none */
+    uint16_t cluster, param_address; /* cluster sizes and counts; the parameters' generic address; 0: none */
     uint32_t shared_base;            /* bytes of shared memory that the system reserves in front */
 };
 /* The layout of an architecture; NULL if it is not known. */
@@ -159,11 +159,11 @@ struct sx_run {
 /* Runs the grid to its end. Errors: WW_EXEC, WW_USAGE, WW_UNSUPPORTED, WW_NOMEM, WW_FAIL (stopped). */
 enum ww_code ww_sx_run_grid(struct sx_run *run, struct ww_error *error);
 
-/* exec_constant.c: banks and constant rows of a launch. */
+/* sass_constant.c: banks and constant rows of a launch. */
 enum ww_code ww_sx_constants_new(struct sx_run *run, struct ww_error *error);
 void ww_sx_constants_free(struct sx_run *run);
 
-/* exec_group.c */
+/* sass_group.c */
 void ww_sx_warp_clear(struct sx_warp *w);
 bool ww_sx_warp_init(struct sx_warp *w, struct sx_cta *cta, uint32_t index);
 void ww_sx_warp_free(struct sx_warp *w);
@@ -171,7 +171,8 @@ void ww_sx_warp_free(struct sx_warp *w);
 void ww_sx_part(struct sx_warp *w, uint32_t g, uint32_t mask, uint32_t pc);
 /* Lanes of `lanes` that wait in `state` at the barrier of that number go on behind their instruction. */
 void ww_sx_let_go(struct sx_warp *w, uint8_t state, uint32_t number, uint32_t lanes);
-/* Lanes are no longer waited for at a convergence barrier by those whose copies are theirs. */
+/* Removes lanes from the copies of a convergence barrier that equal theirs, so that the other lanes do not wait
+ * for them. */
 void ww_sx_leave_barrier(struct sx_warp *w, uint32_t barrier, uint32_t lanes);
 /* Ends lanes of group g; the group goes if it has none left. */
 void ww_sx_exit(struct sx_warp *w, uint32_t g, uint32_t mask);
@@ -180,22 +181,22 @@ void ww_sx_settle(struct sx_warp *w);
 /* Lets the first groups that wait within the warp go on though others have not come. True if there were any. */
 bool ww_sx_release_waiting(struct sx_warp *w);
 
-/* exec_run.c: runs one turn of a warp; returns the number of warp instructions done. */
+/* sass_run.c: runs one turn of a warp; returns the number of warp instructions done. */
 uint32_t ww_sx_run_warp(struct sx_warp *w, uint32_t budget, bool *spinning);
-/* exec_flow.c: executes a control instruction of group g; moves its pc. True if the group runs on. */
+/* sass_flow.c: executes a control instruction of group g; moves its pc. True if the group runs on. */
 bool ww_sx_flow(struct sx_warp *w, uint32_t g, const struct sx_inst *i, uint32_t act);
 
-/* exec_bar.c */
+/* sass_bar.c */
 /* Group g, whose lanes are `mask`, arrives. True if it goes on (then it may have moved). */
 bool ww_sx_barrier(struct sx_warp *w, uint32_t g, uint32_t number, uint32_t count, bool waits,
                    uint32_t predicate, uint32_t mask);
 void ww_sx_barrier_check(struct sx_cta *cta);
 void ww_sx_barrier_stuck(struct sx_cta *cta);
 
-/* exec_extern.c: a call of the function with that name, which the driver supplies. */
+/* sass_extern.c: a call of the function with that name, which the driver supplies. */
 void ww_sx_extern(struct sx_warp *w, const char *name, uint32_t mask);
 
-/* exec_record.c */
+/* sass_record.c */
 void ww_sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask);
 static inline void sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask) {
     struct record_stream *s = &w->stream;
@@ -207,7 +208,7 @@ static inline void sx_add_step(struct sx_warp *w, uint32_t inst, uint32_t mask) 
 void ww_sx_record(struct sx_warp *w, const struct sx_inst *i, uint32_t mask, uint32_t taken);
 enum ww_code ww_sx_record_cta(struct sx_cta *cta, struct ww_error *error);
 
-/* exec_mem.c: bytes at a generic address of one lane, NULL (and failed) if it is bad. */
+/* sass_address.c: bytes at a generic address of one lane, NULL (and failed) if it is bad. */
 unsigned char *ww_sx_generic(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes);
 /* Bytes of global memory, NULL (and failed) if they are not there. */
 unsigned char *ww_sx_global(struct sx_warp *w, uint32_t lane, uint64_t address, uint32_t bytes, bool is_store);

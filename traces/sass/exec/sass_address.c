@@ -1,4 +1,4 @@
-/* exec_address.c: addresses of lanes: computing, resolving generic ones, checking them. */
+/* sass_address.c: addresses of lanes: computing, resolving generic ones, checking them. */
 #include "access.h"
 #include "bulk.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* exec_arch.c: what differs between architectures in a launch's constant bank 0 and shared memory.
+/* sass_arch.c: what differs between architectures in a launch's constant bank 0 and shared memory.
  *
  * Each figure was read off machine code that ptxas (12.4 for sm_70, 13.0 for the others) made of a small
  * kernel: one that reads blockDim and gridDim, one that passes the address of a local or shared array to a

@@ -1,4 +1,4 @@
-/* exec_async.c: mbarriers, 64 bits in shared memory. Copies are done at once, so that they arrive at once.
+/* sass_async.c: mbarriers, 64 bits in shared memory. Copies are done at once, so that they arrive at once.
  *
  * Their format is the machine's; kernels set it up by plain stores. Read off what ptxas makes of mbarrier.init,
  * .pending_count and .test_wait:

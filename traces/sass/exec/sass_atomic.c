@@ -1,4 +1,4 @@
-/* exec_atomic.c: atomics and reductions. Lanes take effect one after the other, lowest first. */
+/* sass_atomic.c: atomics and reductions. Lanes take effect one after the other, lowest first. */
 #include "access.h"
 #include "../../ptx/exec/exec.h"
 #include <math.h>

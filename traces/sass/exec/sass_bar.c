@@ -1,4 +1,4 @@
-/* exec_bar.c: CTA barriers.
+/* sass_bar.c: CTA barriers.
  *
  * A barrier without a count waits for every live thread of the CTA. With a count it waits for that many
  * threads, in whole warps: lanes of an arriving warp that have exited or never existed count as arrived. A warp

@@ -1,4 +1,4 @@
-/* exec_build.c: from decoded instructions to the form that is executed. */
+/* sass_build.c: from decoded instructions to the form that is executed. */
 #include "../code/sass_decode.h"
 #include "grid.h"
 #include "../../../estimator/base/hash.h"
@@ -233,7 +233,7 @@ static void lay_out(struct sx_kernel *k, uint32_t registers, uint32_t uniforms) 
     k->file_bytes = k->predicate_at + SX_ROW;
 }
 
-/* What the kernel needs beside registers. */
+/* What the kernel needs in addition to registers. */
 static void look_over(struct sx_kernel *k) {
     for (uint32_t n = 0; n < k->count; n++) {
         if (k->insn[n].op == SASS_CALL) k->calls = true;

@@ -1,4 +1,4 @@
-/* exec_constant.c: a launch's constant banks, and the rows of the constants that its instructions read. */
+/* sass_constant.c: a launch's constant banks, and the rows of the constants that its instructions read. */
 #include "grid.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* exec.h: functional execution of machine code, private to the executor.
+/* sass_exec.h: functional execution of machine code, private to the executor.
  *
- * A kernel is decoded once (exec_build.c) into sx_inst, one for each machine instruction and at the same index,
+ * A kernel is decoded once (sass_build.c) into sx_inst, one for each machine instruction and at the same index,
  * whose operands are slots: byte offsets of rows of 32 lanes (uint32_t[32]), either in the warp's file or among
  * the kernel's constants (SX_CONST):
  *
@@ -9,10 +9,10 @@
  * equal]
  *
  * A value of 64 or 128 bits is 2 or 4 consecutive rows, the lower word first. RZ reads SX_WIDE rows of zero and
- * writes SX_WIDE rows that nobody reads (sink). A uniform register is a row whose lanes are all equal, so that
- * vector instructions read it as any other row; uniform instructions are executed for all 32 lanes. A predicate
- * is one word, a bit per lane; a uniform predicate is 0 or UINT32_MAX; PT reads as ones and is written into the
- * sink.
+ * writes SX_WIDE rows that are never read (sink). A uniform register is a row whose lanes are all equal, so
+ * that vector instructions read it as any other row; uniform instructions are executed for all 32 lanes. A
+ * predicate is one word, a bit per lane; a uniform predicate is 0 or UINT32_MAX; PT reads as ones and is
+ * written into the sink.
  *
  * A warp is a set of groups of lanes that are at the same instruction. Nothing here is shared between devices.
  */
@@ -57,7 +57,7 @@ enum sx_kind {
     SX_DATA,    /* only registers and predicates, lane by lane or among the lanes of the mask */
     SX_UNIFORM, /* the uniform datapath: fn is called with SX_ALL if any lane is active */
     SX_MEM,     /* may fail, leaves addresses to record */
-    SX_FLOW,    /* changes the group: exec_flow.c */
+    SX_FLOW,    /* changes the group: sass_flow.c */
 };
 
 struct sx_inst {
@@ -81,7 +81,7 @@ struct sx_inst {
 };
 #define SX_NOWHERE UINT32_MAX
 
-/* ---- building (exec_build.c) ---- */
+/* ---- building (sass_build.c) ---- */
 
 /* Slots of an instruction's operands. `rows`: how many rows fn reads or writes (up to SX_WIDE where the operand
  * may be RZ). A problem is kept in the builder, a harmless slot is returned. */

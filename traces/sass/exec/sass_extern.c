@@ -1,4 +1,4 @@
-/* exec_extern.c: functions of CUDA's device runtime, which are not in the cubin: vprintf, malloc, free,
+/* sass_extern.c: functions of CUDA's device runtime, which are not in the cubin: vprintf, malloc, free,
  * __assertfail.
  *
  * Arguments and results are in registers from R4 on, values of 64 bits in pairs. */

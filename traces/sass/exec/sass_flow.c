@@ -1,4 +1,4 @@
-/* exec_flow.c: branches, calls, convergence, barriers, exits. */
+/* sass_flow.c: branches, calls, convergence, barriers, exits. */
 #include "bulk.h"
 
 enum flow {

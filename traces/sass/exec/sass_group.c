@@ -1,4 +1,4 @@
-/* exec_group.c: the groups of lanes of a warp: how they part, wait for each other and go on as one.
+/* sass_group.c: the groups of lanes of a warp: how they diverge, wait for each other and reconverge.
  *
  * A convergence barrier is a mask of lanes. Each lane has its own copy of the warp's 16, so that groups that
  * are in the same code at different times do not disturb each other. Lanes at a BSYNC wait until all lanes of
@@ -124,7 +124,7 @@ static uint32_t equal_copies(const struct sx_warp *w, uint32_t barrier, uint32_t
     return same & waiting;
 }
 
-/* Lets go who has met at the barrier; true if any. */
+/* Releases the lanes that have all arrived at the barrier; true if any. */
 static bool settle_bsync(struct sx_warp *w, uint32_t barrier) {
     uint32_t waiting = lanes_at(w, SX_AT_BSYNC, barrier), go = 0;
     for (uint32_t left = waiting; left;) {

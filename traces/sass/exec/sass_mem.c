@@ -1,4 +1,4 @@
-/* exec_mem.c: loads, stores, copies to shared memory, constants. */
+/* sass_mem.c: loads, stores, copies to shared memory, constants. */
 #include "access.h"
 
 uint32_t ww_sx_type_bytes(uint8_t type) {

@@ -1,4 +1,4 @@
-/* exec_run.c: the loop that executes a warp. */
+/* sass_run.c: the loop that executes a warp. */
 #include "../../../estimator/base/hash.h"
 #include "../../ptx/exec/window.h"
 #include "grid.h"

@@ -1,4 +1,4 @@
-/* exec_special.c: special registers, moves of convergence barriers, and what has no effect on values. */
+/* sass_special.c: special registers, moves of convergence barriers, and what has no effect on values. */
 #include "access.h"
 
 #define WARPS_OF_SM 64u
@@ -16,7 +16,7 @@ void ww_sx_pick_nop(struct sx_inst *i) {
 
 /* ---- special registers ---- */
 
-/* Numbers of special registers (sreg.def). */
+/* Numbers of special registers (sass_sreg.def). */
 enum {
     SR_LANEID = 0,
     SR_CLOCK = 1,

@@ -1,4 +1,4 @@
-/* exec_tex.c: texture fetches and surface accesses of machine code.
+/* sass_tex.c: texture fetches and surface accesses of machine code.
  *
  * The handle is a constant, a uniform register or (bindless) the first register of B; its lower 32 bits are the
  * object's number. Coordinates are in registers from A on: a layer first (textures) or last (surfaces). In the

@@ -1,9 +1,9 @@
-/* exec_warp.c: exchange between the lanes of a warp: the active lanes of the group take part. */
+/* sass_warp.c: exchange between the lanes of a warp: the active lanes of the group take part. */
 #include "grid.h"
 
 /* ---- SHFL ---- */
 
-/* A lane that does not take part gives 0, as in PTX (exec_warp.c). */
+/* A lane that does not take part gives 0, as in PTX (traces/ptx/exec/exec_warp.c). */
 static void shuffle(SX_ARGS) {
     const uint32_t *a = sx_src(w, i->a), *b = sx_src(w, i->b), *c = sx_src(w, i->c);
     uint32_t *d = sx_dst(w, i->d), result[SX_LANES], inside = 0;

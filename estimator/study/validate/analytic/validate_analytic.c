@@ -1,6 +1,6 @@
-/* validate_analytic.c: the analytical model beside full replays: errors with constants fitted without the
- * application, coverage of its intervals, ranks of 200 designs, points per second. The figures that it is held
- * to are aims of this project, not a publication's. */
+/* validate_analytic.c: the analytical model compared with full replays: errors with constants fitted without
+ * the application, coverage of its intervals, ranks of 200 designs, points per second. The figures that it is
+ * held to are aims of this project, not a publication's. */
 #include "../../../api/gpu.h"
 #include "../../../api/trace.h"
 #include "../../../api/record.h"

@@ -10,7 +10,7 @@
  *     at BASE STRIDE                 addresses of the next instruction: lane l's is BASE + STRIDE * l
  *     idle                           no lane executes the next instruction (its predicate is false)
  *     [>] HEX TEXT                   an instruction's 128 bits as `warpwatt disasm --bits` prints them; >:
- * timed run ID GPU KEY=VALUE ...       a row: the target that it is set beside, and how it is measured
+ * timed run ID GPU KEY=VALUE ... a row: the target that it is compared with, and how it is measured
  *
  * Keys of a run: warps (of the CTA), turns (a number: cycles from the first timed instruction to the last one
  * in the last turn; A:B: cycles of a launch of B turns less those of one of A, for a turn), of (the turn that

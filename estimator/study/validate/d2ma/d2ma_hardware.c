@@ -86,7 +86,7 @@ static enum ww_code bits(struct ww_validation *v, struct ww_error *error) {
     return WW_OK;
 }
 
-/* What the laws of memory structures say of the controllers' table alone, read once a cycle. */
+/* The controllers' table alone, read once a cycle, by the laws of memory structures. */
 enum ww_code ww_d2ma_hardware(struct ww_validation *v, struct ww_error *error) {
     struct ww_scaling *laws = NULL;
     const struct ww_structure_shape table = {.kind = WW_STRUCTURE_RAM,
@@ -105,7 +105,7 @@ enum ww_code ww_d2ma_hardware(struct ww_validation *v, struct ww_error *error) {
     WW_TRY(ww_validate_add_number(
         v, "d2ma-hw-area", area * 1e6, WW_VALIDATE_RELATIVE, 1.0 / 3,
         "the controllers' table as a memory array; theirs is synthesised from flip-flops, "
-        "and has the logic beside it",
+        "and includes the control logic",
         error));
     return ww_validate_add_number(v, "d2ma-hw-power", leakage + read * 0.7, WW_VALIDATE_RELATIVE, 1.0 / 3,
                                   "the same, read in every cycle at 700 MHz; their activity is not stated",

@@ -64,7 +64,7 @@ struct ww_d2ma_replay {
     const char *gpu, *mechanism;               /* mechanism: NULL for the defaults */
     const char *set;                           /* "key=value" of the GPU, or NULL */
     const char *kernel;                        /* whose launches count; others are replayed, too */
-    struct ww_transfer_log *log;               /* NULL: nobody asks */
+    struct ww_transfer_log *log;               /* NULL: not called */
     const struct ww_validate_options *options; /* whose progress may stop the replay; NULL: nothing does */
     size_t done, all;                          /* what it is told, in kernels */
 };

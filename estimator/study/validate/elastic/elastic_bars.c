@@ -37,7 +37,7 @@ static double active(const struct ww_matrix *b, size_t k, enum ww_elastic_machin
                   1);
 }
 
-/* By our own counts: what conflicts cost beside the cycles of fetching. */
+/* By our own counts: what conflicts cost in addition to the cycles of fetching. */
 static double theory(const struct ww_matrix *b, size_t k, enum ww_elastic_machine m) {
     const uint64_t *n = ww_elastic_sum(b, k, m)->counter;
     return 100 * (double)n[WW_C_SHARED_CONFLICTS] / (double)n[WW_C_PIPE_FETCH_CYCLES];

@@ -105,7 +105,7 @@ static enum ww_code add(struct ww_validation *v, const char *what, size_t k, dou
     return ww_validate_add_number(v, id, ours, test, tolerance, why, error);
 }
 
-/* Informs; the table's figure stands beside it. */
+/* Informs; the row has the table's figure, too. */
 static enum ww_code add_instructions(struct ww_validation *v, size_t k, double ours, struct ww_error *error) {
     char id[64], what[96];
     snprintf(id, sizeof id, "ela-inst-%s", ww_elastic_kernel[k].row);

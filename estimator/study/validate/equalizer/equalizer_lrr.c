@@ -1,6 +1,6 @@
 /* Suite "equalizer" under round-robin. Chapter III names no scheduler but the simulator's configuration, which
- * has GTO; chapter IV calls round-robin "our baseline" of the same simulator. Rows stand beside the published
- * figures and are not counted. */
+ * has GTO; chapter IV calls round-robin "our baseline" of the same simulator. Rows are compared with the
+ * published figures and not counted. */
 #include "../../../api/validate.h"
 #include "equalizer_int.h"
 #include <math.h>
@@ -21,7 +21,7 @@ static double mean_of_class(const struct ww_matrix *b, size_t machine) {
     return 100 * (exp(sum / n) - 1);
 }
 
-/* of: the target whose figure stands beside; NULL: none. */
+/* of: the target that it is compared with; NULL: none. */
 static enum ww_code add(struct ww_validation *v, const char *id, const char *what, const char *of, double ours,
                         const char *unit, struct ww_error *error) {
     const struct ww_target *t = of ? ww_target_find(v, of) : NULL;

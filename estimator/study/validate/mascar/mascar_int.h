@@ -6,8 +6,8 @@
 #include "../../../result/result.h"
 #include "../rows/matrix.h"
 
-/* Classes of the dissertation's table 4.3 and figure 4.8, and a kernel of none that no average counts: kmeans-2
- * with points that are not coalesced. */
+/* Classes of the dissertation's table 4.3 and figure 4.8, and one kernel of no class, which no average counts:
+ * kmeans-2 with points that are not coalesced. */
 enum ww_mascar_class { WW_MASCAR_CACHE, WW_MASCAR_MEMORY, WW_MASCAR_COMPUTE, WW_MASCAR_SENSITIVITY };
 
 /* Machines that are measured. */

@@ -3,8 +3,8 @@
  * A load of one sector goes through crossbar, L2 and DRAM of each model alone; the L1's own part, l1.latency,
  * is added. The DRAM figure is the mean of a chase through 32 MiB (an L1 TLB reaches so far) in random order,
  * which finds other rows open. Streams are lines that all SMs read in order. Fused multiply-adds of one SM,
- * times the SMs, are set beside the data sheet. tests/unit/test_models.c holds the models to the same figures.
- */
+ * times the SMs, are compared with the data sheet. tests/unit/test_models.c holds the models to the same
+ * figures. */
 #include "../../../api/gpu.h"
 #include "../../../api/validate.h"
 #include "../../../result/result.h"

@@ -50,8 +50,8 @@ struct ww_matrix {
     size_t kernels;
     bool (*wanted)(size_t workload, size_t machine);
     bool per_pc; /* results have counters of each instruction */
-    /* Sees each result once all are there, in the order of workloads and then machines; NULL: nobody does. The
-     * result is freed behind it. */
+    /* Called with each result when all are there, in the order of workloads and then machines; NULL: not
+     * called. The result is freed after the call. */
     enum ww_code (*seen)(void *context, size_t workload, size_t machine, const struct ww_result *result,
                          struct ww_error *error);
     void *context;

@@ -1,4 +1,4 @@
-/* Sets of rows: ours beside the published figure, and what the two say. */
+/* Sets of rows: our figure, the published one, and the result of the comparison. */
 #include "validate.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* validate.h: suites that measure what a publication states and set the two side by side.
+/* validate.h: suites that measure what a publication states and compare the two.
  *
  * A suite is one function in a folder of its own, ../NAME/validate_NAME.c, and one line in validate.def. It
  * measures in this very call (a stored figure would say nothing of the program at hand) and adds one row for

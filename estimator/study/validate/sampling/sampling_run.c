@@ -15,7 +15,7 @@
 #define TARGET 0.03
 #define CONFIDENCE 0.95
 
-/* Who is asked whether to go on. */
+/* The caller's progress function, which may stop the work. */
 struct asked {
     ww_progress_fn progress;
     void *context;

@@ -1,4 +1,4 @@
-/* silicon_int.h: the suite that replays recorded programs and sets them beside measurements of real GPUs.
+/* silicon_int.h: the suite that replays recorded programs and compares them with measurements of real GPUs.
  *
  * Rows of a suite of measurements (reports/silicon.csv) -> launches replayed -> errors by kernel, program,
  * suite. */
@@ -52,7 +52,7 @@ enum ww_code ww_silicon_errors(const struct ww_silicon_row *row, size_t count, e
 /* Mean over programs of the distance in points of a hit rate: of the L1, else the L2. NAN if none is known. */
 double ww_silicon_points(const struct ww_silicon_row *row, size_t count, bool l1);
 
-/* A suite of measurements: which GPU's model stands beside it, and how it was measured. */
+/* A suite of measurements: which GPU's model is compared with it, and how it was measured. */
 struct ww_silicon_suite {
     const char *name, *gpu, *board;
     bool flushed;       /* each launch stands alone and starts with empty caches */

@@ -1,6 +1,6 @@
-/* Suite "silicon": public programs and microbenchmarks, recorded without a GPU and replayed, compared with what
- * real GPUs did and what Accel-Sim said of the same launches (docs/studies/silicon.md). A suite of measurements
- * is a GPU's table: lines of reports/silicon.csv with one name in their first column. */
+/* Suite "silicon": public programs and microbenchmarks, recorded without a GPU and replayed, compared with
+ * measurements of real GPUs and with Accel-Sim's estimates of the same launches (docs/studies/silicon.md). A
+ * suite of measurements is a GPU's table: lines of reports/silicon.csv with one name in their first column. */
 #include "silicon_int.h"
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static enum ww_code add(struct maker *m, const char *id, const char *what, doubl
 
 /* ---- launches and programs ---- */
 
-/* Cycles of a launch, and what Accel-Sim said of it. */
+/* Cycles of a launch, and Accel-Sim's estimate of it. */
 static enum ww_code add_launch(struct maker *m, const struct ww_silicon_row *r, struct ww_error *error) {
     const char *launch = r->launch < 0 ? "all" : PRINT("%ld", r->launch);
     const char *other = r->accelsim_cycles > 0 ? PRINT("; Accel-Sim %.0f, %+.1f %%", r->accelsim_cycles,
