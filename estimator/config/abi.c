@@ -25,6 +25,7 @@ size_t ww_struct_size(const char *name) {
         SIZE(ww_explored_objective),
         SIZE(ww_explored_point),
         SIZE(ww_explored_variant),
+        SIZE(ww_explored_candidate),
         SIZE(ww_export_options),
         SIZE(ww_export_stats),
         SIZE(ww_import_gap),

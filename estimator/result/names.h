@@ -38,7 +38,7 @@ WW_API const char *ww_component_help(enum ww_component c);
  * constant. */
 enum { WW_ENERGY_GROUPS = 8 };
 /* The group of a component, below WW_ENERGY_GROUPS. */
-unsigned ww_energy_group(enum ww_component c);
+WW_API uint32_t ww_energy_group(enum ww_component c);
 /* Of enum ww_copy_way: "to device". */
 WW_API const char *ww_copy_way_name(uint32_t way);
 

@@ -93,7 +93,7 @@ const char *ww_copy_way_name(uint32_t way) {
     return way < WW_COPY_WAYS ? names[way] : NULL;
 }
 
-unsigned ww_energy_group(enum ww_component c) {
+uint32_t ww_energy_group(enum ww_component c) {
     switch (c) {
     case WW_P_ICACHE:
     case WW_P_IBUFFER:
