@@ -40,7 +40,7 @@ uint64_t ww_launch_latency_ps(const struct ww_launch_result *launch, const struc
 struct ww_placing {
     uint64_t now;               /* the end of all launches before */
     uint32_t concurrent;        /* the group of the launch before, 0: none */
-    uint64_t group, group_ctas; /* its begin; the time that its CTAs' times are since */
+    uint64_t group, group_ctas; /* its start; the time that its CTAs' times are since */
 };
 struct ww_place {
     uint64_t start; /* of the launch, ps */

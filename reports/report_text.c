@@ -78,7 +78,7 @@ static enum ww_code print_launches(const struct ww_result *r, const struct ww_gp
     return ww_grid_print(&g, out, error);
 }
 
-/* Launches that ran concurrently: when, since the begin of their group. */
+/* Launches that ran concurrently: when, since the start of their group. */
 static enum ww_code print_concurrent(const struct ww_result *r, FILE *out, struct ww_error *error) {
     struct ww_grid g = {.columns = 7, .left = 1u << 1};
     size_t shown = 0, all = 0;
@@ -97,14 +97,14 @@ static enum ww_code print_concurrent(const struct ww_result *r, FILE *out, struc
                                      ww_si((double)(l->start_ps + l->time_ps) / 1e12, "s", t[1]),
                                      ww_percent(ww_ratio((double)l->shared_ps, (double)l->time_ps), t[2])});
     }
-    if (shown) fputs("\nLaunches side by side, since their group's begin", out);
+    if (shown) fputs("\nLaunches side by side, since their group's start", out);
     if (shown < all) fprintf(out, " (the first %zu of %zu)", shown, all);
     if (shown) return fputs("\n", out), ww_grid_print(&g, out, error);
     ww_grid_free(&g);
     return WW_OK;
 }
 
-/* Copies, since the begin of the program's first operation. */
+/* Copies, since the start of the program's first operation. */
 static enum ww_code print_copies(const struct ww_result *r, FILE *out, struct ww_error *error) {
     struct ww_grid g = {.columns = 8, .left = 1u << 1};
     size_t shown = r->copy_count < LAUNCH_ROWS ? r->copy_count : LAUNCH_ROWS;

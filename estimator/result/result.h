@@ -127,7 +127,7 @@ struct ww_energy {
 
 #define WW_CODE_FOREIGN "trace of " /* with the tool's name: ww_launch_result.code */
 
-/* A copy or fill that a program asked for. Times are since the begin of the program's first operation. */
+/* A copy or fill that a program asked for. Times are since the start of the program's first operation. */
 enum ww_copy_way { WW_COPY_TO_DEVICE, WW_COPY_FROM_DEVICE, WW_COPY_WITHIN, WW_COPY_FILL, WW_COPY_WAYS };
 struct ww_copy_span {
     uint32_t way;      /* enum ww_copy_way */
@@ -172,11 +172,11 @@ struct ww_launch_result {
     uint32_t concurrent;    /* number of the group of concurrent launches, from 1; those of a group follow one
                                another */
     uint32_t stream;        /* of the trace */
-    uint64_t start_ps;      /* since the group's begin; its time begins there */
+    uint64_t start_ps;      /* since the group's start; its own time begins there */
     uint64_t shared_ps;     /* of its time, what is counted as others' that ran in it */
     uint64_t shared_active; /* the same of SM cycles with a CTA (sm_active_cycles) */
     uint64_t shared_cycles; /* the same of its cycles: cycles - shared_cycles of all launches is the run's */
-    /* When it ran among the program's copies, since the begin of the first operation; both 0 in a result that
+    /* When it ran among the program's copies, since the start of the first operation; both 0 in a result that
      * has no copies. */
     uint64_t with_copies_start_ps, with_copies_end_ps;
     const char *code; /* where the machine code that was replayed comes from: "ptxas 12.4.131 -arch sm_70", or
@@ -255,7 +255,7 @@ struct ww_result {
     uint64_t thread_instructions;
     struct ww_copy_span *copy; /* full replays of whole traces that say when copies may run; in their order */
     size_t copy_count;
-    uint64_t with_copies_ps; /* from the begin of the first operation, copy or launch, to the last one's end; 0
+    uint64_t with_copies_ps; /* from the start of the first operation, copy or launch, to the last one's end; 0
                               * without copies */
     double energy_j;         /* meaningful only if energy_known */
     bool energy_known;

@@ -95,7 +95,7 @@ enum ww_code ww_run_group(struct ww_trace *trace, size_t first, size_t last, siz
 enum ww_code ww_run_tell_serial(struct run *r, struct ww_error *error);
 /* Warns of launches that draw more than the board is built for. Errors: WW_NOMEM. */
 enum ww_code ww_run_tell_board(struct run *r, struct ww_error *error);
-/* As ww_run_timeline_keep, of launches that ran concurrently: times of CTAs are since the group's begin.
+/* As ww_run_timeline_keep, of launches that ran concurrently: times of CTAs are since the group's start.
  */
 enum ww_code ww_run_timeline_concurrent(struct run *r, struct ww_cta_log *log, struct ww_launch_result *l,
                                         size_t count, struct ww_error *error);

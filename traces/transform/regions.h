@@ -16,7 +16,7 @@
 #include "../trace.h"
 
 /* Steps [begin, end) of a warp. Warps that do not touch shared memory in the region's first or last phase have
- * its begin at the end of the one, its end at the start of the other; if both are the same phase, both at its
+ * its start at the end of the one, its end at the start of the other; if both are the same phase, both at its
  * start (its end may lie behind the warp's exit). */
 struct ww_span {
     uint32_t begin, end;

@@ -171,7 +171,7 @@ static void divide_counters(const struct shares *s) {
 
 /* ---- times ---- */
 
-/* Since the group's begin, in elapsed time. */
+/* Since the group's start, in elapsed time. */
 static uint64_t elapsed(const struct ww_core *core, const struct ww_concurrent_grid *root, uint64_t cycle) {
     uint64_t ps = ww_clock_time(&core->clock, cycle) - core->start_ps + root->time.latency_ps;
     return ps > root->time.hidden_ps ? ps - root->time.hidden_ps : 0;

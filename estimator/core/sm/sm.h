@@ -584,7 +584,7 @@ static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const 
 static inline void ww_sm_advance(struct ww_sm *sm, uint64_t cycle) {
     if (sm->now + 1 < cycle) sm->now = cycle - 1;
 }
-/* Makes an SM that has a core and an id, and is zero but for what counts from the launch's begin. */
+/* Makes an SM that has a core and an id, and is zero but for what counts from the launch's start. */
 enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error);
 static inline bool ww_sm_made(const struct ww_sm *sm) {
     return sm->warp;
