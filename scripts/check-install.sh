@@ -29,6 +29,9 @@ WARPWATT_DATA=$stage/usr/local/share/warpwatt LD_LIBRARY_PATH=$lib "$stage/share
 WARPWATT_DATA=$stage/usr/local/share/warpwatt "$stage/static"
 # The installed program finds its models beside itself, from anywhere.
 (cd / && "$stage/usr/local/bin/warpwatt" gpu list)
+# The files of docs/guide/first-steps.md come with it.
+(cd "$stage/usr/local/share/warpwatt/examples" && ls tutorial.json && "$stage/usr/local/bin/warpwatt" trace record --ptx softmax.ptx \
+    --launch softmax.json -o "$stage/softmax.wwt" -q)
 readelf -d "$lib/libwarpwatt.so" | grep -q 'soname.*libwarpwatt.so.0\]'
 # Nothing but the public API is exported.
 if nm -D --defined-only "$lib/libwarpwatt.so" | awk '{print $3}' | grep -v '^ww_' | grep .; then exit 1; fi
