@@ -403,14 +403,16 @@ static void speedup_is_base_time_over_new_time(void **state) {
 }
 
 static void the_source_query_agrees_with_its_view(void **state) {
-    static const char sql[] = "SELECT file, line, kernel, stall_warp_cycles, top_stall"
+    static const char sql[] =
+        "SELECT file, line, kernel, stall_warp_cycles, top_stall"
 #define REPORT(name) ", " name
 #define DATA(name) ""
 #define X(id, name, step, shown, ...) shown(name)
 #include "../../estimator/result/inst_counter.def"
 #undef X
-                              ", sectors_per_request, ideal_per_request FROM v_source WHERE run_id = 1 ORDER "
-                              "BY stall_warp_cycles DESC, file, line";
+        ", 1.0 * thread_instructions / issues AS active_lanes, sectors_per_request,"
+        " ideal_per_request FROM v_source WHERE run_id = 1 ORDER BY stall_warp_cycles DESC,"
+        " file, line";
     struct ww_db_fixture *f = *state;
     ww_db_fixture_store(f, NULL);
     ww_db_fixture_store(f, &(struct ww_fixture){.seed = 8});
