@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LINE 128
 #define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
@@ -20,12 +21,31 @@
 #define SOON 16         /* cycles: an SM that is due so soon may step at once, if nothing can reach it before */
 #define PACE_AHEAD 64   /* SMs that issue less in a step do not run ahead far */
 #define PACE_MOST (1u << 16)
+/* Whether other threads help is found out by the clock. Stretches of cycles with them and without them are
+ * timed; the slower kind is tried again at intervals, which double each time that it is still slower. */
+#define STRETCH 256    /* cycles */
+#define SETTLING 64    /* of these, the first, in which SMs move to other caches, are not timed */
+#define TRIAL_LEAST 16 /* stretches between two trials */
+#define TRIAL_MOST 1024
+#define REPLY_UNITS 4 /* work of a reply of the memory system, where issuing a warp instruction is one */
 
 /* What a thread's groups have changed; the first thread takes it over after each cycle. */
 struct tally {
     _Alignas(LINE) uint64_t inflight, issued, ended;
     uint64_t dispatch_at; /* earliest */
     bool failed, gone;
+};
+
+/* What a unit of work takes with the other threads (1) and without them (0). Only the time of a replay depends
+ * on it, never its results. */
+struct trial {
+    double ns_each[2]; /* 0: not measured yet */
+    double begun_ns;
+    uint64_t begun_units;
+    uint32_t cycle;    /* of the stretch */
+    uint32_t stretch;  /* since the last trial */
+    uint32_t interval; /* stretches from one trial to the next */
+    bool together, faster;
 };
 
 struct worker {
@@ -42,6 +62,7 @@ struct ww_team {
     uint32_t threads, started;
     uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
     uint32_t pace;                 /* warp instructions that an SM issues in a step, about: in 1/16 */
+    struct trial trial;
     uint64_t *quiet;
     _Alignas(LINE) _Atomic uint32_t sleeping;
     atomic_bool stop;
@@ -122,7 +143,8 @@ static void wake(struct ww_team *t) {
 enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error) {
     struct ww_team *t = aligned_alloc(LINE, (sizeof *t + LINE - 1) / LINE * LINE);
     if (!t) return ww_fail_nomem(error, "threads");
-    *t = (struct ww_team){.threads = threads, .quiet = calloc(sms, sizeof *t->quiet)};
+    *t = (struct ww_team){
+        .threads = threads, .trial = {.together = true}, .quiet = calloc(sms, sizeof *t->quiet)};
     if (!t->quiet) {
         free(t);
         return ww_fail_nomem(error, "threads");
@@ -216,6 +238,52 @@ static void keep_pace(struct ww_team *t, uint32_t sms, uint64_t issued) {
     t->pace += (uint32_t)each / 4 - t->pace / 4;
 }
 
+static double host_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static uint64_t units_done(const struct ww_core *core) {
+    return core->issued + REPLY_UNITS * core->counter[WW_C_XBAR_REPLY];
+}
+
+static void note_stretch(struct trial *t, uint64_t units) {
+    if (units <= t->begun_units) return; /* another launch has begun */
+    double each = (host_ns() - t->begun_ns) / (double)(units - t->begun_units),
+           *mean = &t->ns_each[t->together];
+    *mean = *mean > 0 ? 0.75 * *mean + 0.25 * each : each;
+}
+
+/* The kind that is faster, and at intervals the other one. */
+static bool next_together(struct trial *t) {
+    if (t->ns_each[0] <= 0 || t->ns_each[1] <= 0) return !t->together;
+    bool faster = t->ns_each[1] < t->ns_each[0];
+    if (faster != t->faster || !t->interval) {
+        t->faster = faster;
+        t->interval = TRIAL_LEAST;
+        t->stretch = 0;
+    }
+    if (++t->stretch < t->interval) return faster;
+    t->stretch = 0;
+    if (t->interval < TRIAL_MOST) t->interval *= 2;
+    return !faster;
+}
+
+/* Counts the cycle to its stretch; true: other threads help in it. */
+static bool helps(struct trial *t, const struct ww_core *core) {
+    if (t->cycle == STRETCH) {
+        note_stretch(t, units_done(core));
+        t->together = next_together(t);
+        t->cycle = 0;
+    }
+    if (t->cycle++ == SETTLING) {
+        t->begun_ns = host_ns();
+        t->begun_units = units_done(core);
+    }
+    return t->together;
+}
+
 void ww_team_step(struct ww_core *core, uint64_t cycle) {
     struct ww_team *t = core->team;
     uint64_t due = 0;
@@ -233,7 +301,8 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     t->core = core;
     t->cycle = cycle;
     uint64_t issued = core->issued;
-    if (sms * (STEP_WORK + t->pace) + others * t->pace >= ENOUGH_WORK && (near & (near - 1)))
+    bool enough = sms * (STEP_WORK + t->pace) + others * t->pace >= ENOUGH_WORK && (near & (near - 1));
+    if (enough && helps(&t->trial, core))
         step_together(core, t, near);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));
