@@ -66,8 +66,6 @@ LAYERS = [
     ("sweep", ["estimator/study/sweep/"], ["study"]),
     ("program", ["estimator/cmd/", "estimator/main.c"], ["api"]),
 ]
-# What still calls upwards in the engine: symbol -> the layer that calls it.
-UPWARDS = {"ww_dispatch_warp_gone": "core sm", "ww_dispatch_cta_end": "core sm"}
 # library header -> where it may be included
 LIBRARIES = {
     "sqlite3.h": ["db/"],
@@ -216,7 +214,7 @@ def public_names(root):
 def check_symbols(root, objects):
     defined, wanted = symbols(root, objects)
     public = public_names(root)
-    problems, count, upwards = [], 0, set()
+    problems, count = [], 0
     for path in sorted(wanted):
         for name in sorted(wanted[path]):
             target = defined.get(name)
@@ -225,17 +223,12 @@ def check_symbols(root, objects):
             count += 1
             if allowed(path, target) or layer_of(path) == "program" and name in public:
                 continue
-            if UPWARDS.get(name) == layer_of(path):
-                upwards.add(name)
-                continue
             problems.append("%s: calls or reads %s of %s (%s -> %s)"
                             % (path, name, target, layer_of(path), layer_of(target)))
-    for name in sorted(set(UPWARDS) & set(defined) - upwards):
-        problems.append("scripts/layers.py: %s is called upwards no longer: take it out of UPWARDS" % name)
     for name, path in sorted(defined.items()):
         if not PUBLIC.match(name):
             problems.append("%s: %s is visible to every file: call it ww_%s, or make it static" % (path, name, name))
-    return problems, count, len(upwards)
+    return problems, count
 
 
 def check_files(root):
@@ -262,11 +255,11 @@ def unseen(root):
 def check(root, objects=None):
     problems, includes = check_includes(root)
     problems += check_files(root)
-    calls = upwards = 0
+    calls = 0
     if objects:
-        found, calls, upwards = check_symbols(root, objects)
+        found, calls = check_symbols(root, objects)
         problems += found
-    return problems, includes, calls, upwards
+    return problems, includes, calls
 
 
 # What the checker must find, and what it must let pass: path -> text, and a part of the complaint (or None).
@@ -351,10 +344,10 @@ def main():
     pointers = list(unseen(args.root))
     if args.unseen:
         print("\n".join(pointers))
-    problems, includes, calls, upwards = check(args.root, args.objects)
+    problems, includes, calls = check(args.root, args.objects)
     print("\n".join(problems), end="\n" if problems else "")
-    print("layers: %d includes, %d symbols across files, %d of them upwards as listed, %d function pointers not seen "
-          "(--unseen lists them); %d problems" % (includes, calls, upwards, len(pointers), len(problems)))
+    print("layers: %d includes, %d symbols across files, %d function pointers not seen (--unseen lists them); "
+          "%d problems" % (includes, calls, len(pointers), len(problems)))
     if args.objects and not calls:
         print("layers: no symbols in %s: build without LTO first" % args.objects)
         return 1

@@ -87,6 +87,7 @@ bool ww_dispatch_place(struct ww_sm *sm, uint32_t slot, uint32_t first_warp, uin
     for (uint32_t i = 0; i < warps; i++)
         if (c->trace.warp && c->trace.warp[i].step_count == 0)
             ww_warp_finish(sm, &sm->warp[c->first_warp + i], cycle);
+    if (sm->completed) ww_dispatch_collect(core, sm->id >> core->group_shift);
     ww_core_wake(core, sm->id, cycle);
     return true;
 }
@@ -165,37 +166,29 @@ bool ww_dispatch_next(struct ww_sm *sm, uint64_t cycle) {
     return true;
 }
 
-void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
-    struct ww_core *core = sm->core;
-    struct ww_cta *c = &sm->cta[cta];
+/* What follows from the end of a CTA outside of its SM. */
+static void collect_cta(struct ww_core *core, struct ww_sm *sm, uint32_t slot) {
+    struct ww_cta *c = &sm->cta[slot];
+    uint64_t cycle = c->completed;
     if (core->ctas)
-        ww_cta_log_end(core->ctas, sm->id, cta, cycle, ww_clock_time(&core->clock, cycle) - core->start_ps);
-    for (uint32_t i = 0; i < c->warps; i++) ww_warp_leave(sm, &sm->warp[c->first_warp + i], cycle);
-    ww_shared_end(sm, cta, cycle);
-    core->counter[WW_C_CTA_CYCLES] += cycle - c->started;
-    core->resident_warp_cycles += c->warps * (cycle - c->started);
+        ww_cta_log_end(core->ctas, sm->id, slot, cycle, ww_clock_time(&core->clock, cycle) - core->start_ps);
     core->source->release(core->source->context, &c->trace);
-    c->resident = false;
-    if (sm->resident_ctas == 1) {
-        ww_sm_count_mode(sm, cycle);
-        sm->active_cycles += cycle - sm->active_since;
-        if (sm->barrel) ww_barrel_count_idle(sm, cycle);
-    }
-    sm->resident_ctas--;
-    if (c->paused) sm->paused_ctas--;
-    if (sm->paused_ctas) ww_governor_cta_ended(core, cycle);
+    if (c->others_paused) ww_governor_cta_ended(core, cycle);
     core->ended_ctas++;
     if (cycle > core->last_end) core->last_end = cycle;
     if (core->concurrent)
-        ww_concurrent_cta_end(core, sm, cta, cycle);
+        ww_concurrent_cta_end(core, sm, slot, cycle);
     else if (core->next_cta < core->cta_count && cycle < core->dispatch_at)
         core->dispatch_at = cycle;
 }
 
-void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle) {
-    if (--sm->cta[cta].live) return;
-    if (sm->issuing)
-        sm->ended |= 1ull << cta;
-    else
-        ww_dispatch_cta_end(sm, cta, cycle);
+void ww_dispatch_collect(struct ww_core *core, uint32_t group) {
+    uint64_t *sms = &core->summary[group].completed;
+    *sms |= core->group[group].completed;
+    core->group[group].completed = 0;
+    for (; *sms; *sms &= *sms - 1) {
+        struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(*sms)];
+        for (; sm->completed; sm->completed &= sm->completed - 1)
+            collect_cta(core, sm, (uint32_t)__builtin_ctzll(sm->completed));
+    }
 }

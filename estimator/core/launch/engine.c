@@ -432,7 +432,7 @@ static enum ww_code run(struct ww_core *c, struct ww_error *error) {
 
 /* Gives back the CTAs that a failed launch still holds. */
 static void abandon(struct ww_core *c) {
-    if (c->shard) ww_shards_drain(c);
+    for (uint32_t g = 0; c->sm && g < c->groups; g++) ww_dispatch_collect(c, g);
     for (uint32_t i = 0; c->sm && i < c->gpu->sm_count; i++)
         for (uint32_t k = 0; c->sm[i].cta && k < c->gpu->sm_max_ctas; k++)
             if (c->sm[i].cta[k].resident) c->source->release(c->source->context, &c->sm[i].cta[k].trace);
@@ -453,7 +453,6 @@ static void count_launch(struct ww_core *c) {
 static uint64_t close_launch(struct ww_engine *e) {
     struct ww_core *c = &e->core;
     uint64_t now = ww_queue_now(e->queue), end;
-    if (c->shard) ww_shards_drain(c);
     if (c->spans && c->last_reply_ps > now) now = c->last_reply_ps; /* it was no event of the queue */
     end = c->last_end;
     if (now > c->start_ps) {

@@ -72,6 +72,10 @@ bool ww_engine_waited(const struct ww_engine *engine, const struct ww_launch *la
 /* ---- dispatch.c ---- */
 /* Places CTAs in `cycle`; true if more could be placed in the next one. */
 bool ww_dispatch(struct ww_core *core, uint64_t cycle);
+/* Collects the CTAs that have left SMs of the group: their traces are released, and others may take their
+ * place.
+ */
+void ww_dispatch_collect(struct ww_core *core, uint32_t group);
 /* Places the launch's next CTA, there is one, on the SM, which has room. False: the launch has failed. */
 bool ww_dispatch_next(struct ww_sm *sm, uint64_t cycle);
 

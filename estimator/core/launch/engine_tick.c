@@ -183,7 +183,8 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     }
     if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, cycle);
     summary->sending |= group->sending;
-    group->sending = 0;
+    summary->completed |= group->completed;
+    group->sending = group->completed = 0;
     summary->next = ww_wheel_next(&group->wheel, cycle);
     if (core->team) summary->due = (uint32_t)__builtin_popcountll(group->wheel.slot[summary->next & 255]);
 }
@@ -202,7 +203,10 @@ static void one_cycle(struct ww_core *core, uint64_t cycle) {
         for (uint32_t g = 0; g < core->groups; g++)
             if (ww_core_due(core, g, cycle)) ww_core_step_group(core, g, cycle);
     }
-    for (uint32_t g = 0; g < core->groups; g++) core->posted[cycle & 1][g] = 0;
+    for (uint32_t g = 0; g < core->groups; g++) {
+        core->posted[cycle & 1][g] = 0;
+        if (core->summary[g].completed) ww_dispatch_collect(core, g);
+    }
 }
 
 void ww_core_report(struct ww_core *core) {

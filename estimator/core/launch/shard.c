@@ -13,30 +13,11 @@ uint32_t ww_shard_shift(uint32_t sms, uint32_t threads) {
     return shift;
 }
 
-static enum ww_code load(void *context, uint64_t cta, struct ww_cta_trace *out, struct ww_error *error) {
-    const struct ww_shard *s = context;
-    const struct ww_cta_source *from = s->core.main->source;
-    return from->load(from->context, cta, out, error);
-}
-
-/* There is room for all that can be resident at once. */
-static void keep(void *context, struct ww_cta_trace *cta) {
-    struct ww_shard *s = context;
-    s->gone[s->gone_count++] = *cta;
-}
-
-static void release_gone(struct ww_shard *s) {
-    const struct ww_cta_source *from = s->core.main->source;
-    for (uint32_t i = 0; i < s->gone_count; i++) from->release(from->context, &s->gone[i]);
-    s->gone_count = 0;
-}
-
 static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_arena *arena,
                           struct ww_error *error) {
     struct ww_epochs epochs = s->core.epochs;
     struct ww_pool pool = s->core.pool;
     size_t insts = (size_t)core->launch->inst_count + 1;
-    size_t ctas = ((size_t)1 << core->group_shift) * core->gpu->sm_max_ctas;
     struct ww_inst_count *inst = ww_arena_lines(arena, insts, sizeof *inst);
     ww_pool_free(&pool);
     memset(s, 0, sizeof *s);
@@ -45,12 +26,7 @@ static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_ar
     s->core.pool = pool;
     s->core.counter = s->counter;
     s->core.error = &s->error;
-    s->core.dispatch_at = WW_NEVER;
-    s->core.next_cta = 0; /* the end of each CTA is reported; the launch knows whether more follow */
-    s->source = (struct ww_cta_source){.context = s, .load = load, .release = keep};
-    s->core.source = &s->source;
-    s->gone = ww_arena_array(arena, ctas, sizeof *s->gone);
-    if (!inst || !s->gone) return ww_fail_nomem(error, "groups of SMs");
+    if (!inst) return ww_fail_nomem(error, "groups of SMs");
     return ww_epochs_begin(&s->core.epochs, (uint32_t)core->epochs.length, inst, error);
 }
 
@@ -69,14 +45,6 @@ void ww_shard_step(struct ww_shard *s, uint32_t group, uint64_t cycle) {
     if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
     if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
     ww_core_step_group(core, group, cycle);
-}
-
-void ww_shards_drain(struct ww_core *core) {
-    for (uint32_t g = 0; g < core->groups; g++) {
-        struct ww_shard *s = &core->shard[g];
-        release_gone(s);
-        if (s->core.last_end > core->last_end) core->last_end = s->core.last_end;
-    }
 }
 
 void ww_shards_count(const struct ww_core *core, uint64_t *n) {

@@ -21,10 +21,7 @@
 struct ww_shard {
     struct ww_core core; /* the launch's, but for what is counted */
     struct ww_error error;
-    struct ww_cta_source source;                     /* of CTAs; it keeps those that have ended ... */
-    struct ww_cta_trace *gone;                       /* ... here, until all SMs have stepped */
-    uint64_t seen_inflight, seen_issued, seen_ended; /* of these, what a tally has */
-    uint32_t gone_count;
+    uint64_t seen_inflight, seen_issued; /* of these, what a tally has */
     uint64_t counter[WW_COUNTER_COUNT];
 };
 
@@ -47,8 +44,6 @@ enum ww_code ww_shards_begin(struct ww_core *core, struct ww_team *team, struct 
                              struct ww_shard **kept, struct ww_error *error);
 /* Steps the SMs of one shard in `cycle`. */
 void ww_shard_step(struct ww_shard *shard, uint32_t group, uint64_t cycle);
-/* Releases what shards keep of CTAs that have ended, and finds out when the last one has. */
-void ww_shards_drain(struct ww_core *core);
 /* Adds the shards' counters to n. */
 void ww_shards_count(const struct ww_core *core, uint64_t *n);
 /* The launch has ended: what else its result is made of is added up in the core. */

@@ -95,6 +95,7 @@ static uint64_t run_sm(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
         if (reply <= cycle) receive_replies(core, sm, cycle);
         if (core->next[sm->id] <= cycle) step(core, sm, cycle);
         if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
+        if (sm->completed) ww_dispatch_collect(core, sm->id >> core->group_shift);
     }
     return end;
 }

@@ -31,9 +31,8 @@
 
 /* What a thread's groups have changed; the first thread takes it over after each cycle. */
 struct tally {
-    _Alignas(LINE) uint64_t inflight, issued, ended;
-    uint64_t dispatch_at; /* earliest */
-    bool failed, gone;
+    _Alignas(LINE) uint64_t inflight, issued;
+    bool failed;
 };
 
 /* What a unit of work takes with the other threads (1) and without them (0). Only the time of a replay depends
@@ -85,14 +84,9 @@ static void step(struct ww_team *t, uint32_t thread, uint32_t group) {
     ww_shard_step(s, group, t->cycle);
     n->inflight += s->core.inflight - s->seen_inflight;
     n->issued += s->core.issued - s->seen_issued;
-    n->ended += s->core.ended_ctas - s->seen_ended;
     s->seen_inflight = s->core.inflight;
     s->seen_issued = s->core.issued;
-    s->seen_ended = s->core.ended_ctas;
-    if (s->core.dispatch_at < n->dispatch_at) n->dispatch_at = s->core.dispatch_at;
-    s->core.dispatch_at = WW_NEVER;
     n->failed |= s->core.code_failed != WW_OK;
-    n->gone |= s->gone_count != 0;
 }
 
 /* The groups of a thread's own part. */
@@ -150,10 +144,7 @@ enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, 
         return ww_fail_nomem(error, "threads");
     }
     uint32_t groups = ((sms - 1) >> ww_shard_shift(sms, threads)) + 1;
-    for (uint32_t i = 0; i < threads; i++) {
-        t->tally[i].dispatch_at = WW_NEVER;
-        t->part[i] = part_of(groups, threads, i);
-    }
+    for (uint32_t i = 0; i < threads; i++) t->part[i] = part_of(groups, threads, i);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->posted, NULL);
     *team = t;
@@ -188,22 +179,16 @@ static void take_errors(struct ww_core *core) {
 }
 
 static void take_tallies(struct ww_core *core, struct ww_team *t) {
-    bool failed = false, gone = false;
+    bool failed = false;
     for (uint32_t i = 0; i < t->threads; i++) {
         struct tally *n = &t->tally[i];
         core->inflight += n->inflight;
         core->issued += n->issued;
-        core->ended_ctas += n->ended;
-        if (n->dispatch_at < core->dispatch_at && core->next_cta < core->cta_count)
-            core->dispatch_at = n->dispatch_at;
         failed |= n->failed;
-        gone |= n->gone;
-        n->inflight = n->issued = n->ended = 0;
-        n->dispatch_at = WW_NEVER;
-        n->failed = n->gone = false;
+        n->inflight = n->issued = 0;
+        n->failed = false;
     }
     if (failed) take_errors(core);
-    if (gone) ww_shards_drain(core);
 }
 
 /* Lets events of the memory system pass that come before the next edge ends, while others step SMs. The end of

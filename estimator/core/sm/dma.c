@@ -185,7 +185,7 @@ static void complete(struct ww_sm *sm, uint32_t cta, uint32_t buffer, uint64_t c
         n[WW_C_DMA_WAKE]++;
         ww_warp_head(sm, &sm->warp[__builtin_ctzll(waiting)], cycle);
     }
-    ww_dispatch_warp_gone(sm, cta, cycle);
+    ww_cta_warp_gone(sm, cta, cycle);
 }
 
 static void complete_all(struct ww_sm *sm, struct ww_dma_engine *e, uint64_t cycle) {

@@ -39,7 +39,7 @@ void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t ma
 void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (--w->inflight || !w->done) return;
     sm->draining--;
-    ww_dispatch_warp_gone(sm, w->cta, cycle);
+    ww_cta_warp_gone(sm, w->cta, cycle);
 }
 
 static void count_copied(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,

@@ -113,11 +113,6 @@ static void wake_warps(struct ww_sm *sm, uint64_t cycle) {
     }
 }
 
-static void end_ctas(struct ww_sm *sm, uint64_t cycle) {
-    for (; sm->ended; sm->ended &= sm->ended - 1)
-        ww_dispatch_cta_end(sm, (uint32_t)__builtin_ctzll(sm->ended), cycle);
-}
-
 void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle) {
     if (sm->saturated && sm->resident_ctas)
         sm->core->counter[WW_C_MEM_SATURATED_CYCLES] += cycle - sm->saturated_at;
@@ -184,7 +179,7 @@ static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
 /* Reports ended CTAs and misses to the core; returns the cycle of the next step. */
 static inline uint64_t end_step(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
-    if (sm->ended) end_ctas(sm, cycle + 1);
+    if (sm->ended) ww_cta_leave_all(sm, cycle + 1);
     if (at < next) next = at;
     if (sm->misses.count && !sm->misses.refused) ww_core_sends(sm->core, sm->id);
     at = sm->const_fills.saturated_until;

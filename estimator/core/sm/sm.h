@@ -152,8 +152,10 @@ struct ww_cta {
     uint64_t started;
     uint32_t first_warp, warps, live, exited; /* live: warps that hold the slot */
     bool resident, paused, allocated;         /* allocated: it holds the public part of its shared memory */
-    uint64_t asked;                           /* cycle at which it asked for that */
-    struct ww_copy copy;                      /* if roles are known */
+    bool others_paused;  /* when it completed: CTAs of its SM that a governor may let go on */
+    uint64_t completed;  /* cycle at which it left the SM */
+    uint64_t asked;      /* cycle at which it asked for that */
+    struct ww_copy copy; /* if roles are known */
     uint64_t used_since; /* of a barrier that allocates, WW_NEVER: none since the last release */
     struct ww_barrier barrier[WW_BARRIERS];
 };
@@ -292,6 +294,7 @@ struct ww_sm {
     uint64_t ahead_next;       /* what ww_issue returned in it */
     uint32_t draining;         /* warps that have ended and still hold their slot */
     uint64_t ended;            /* CTAs that do */
+    uint64_t completed;        /* CTAs that have left, which the launch has not collected yet */
     struct ww_tlb_array pages; /* whose translation the SM got lately, if hits of the L1 need one */
 };
 
@@ -312,13 +315,15 @@ struct ww_outbox {
 /* SMs that one thread steps. */
 struct ww_sm_group {
     _Alignas(WW_HOST_LINE) struct ww_wheel wheel; /* of SMs */
-    uint64_t sending; /* SMs whose miss queue is offered at the end of this cycle for the first time */
+    uint64_t sending;   /* SMs whose miss queue is offered at the end of this cycle for the first time */
+    uint64_t completed; /* SMs that CTAs have left in this cycle */
 };
 
 /* What is to be known of a group between cycles. */
 struct ww_group_summary {
     _Alignas(WW_HOST_LINE) uint64_t next; /* cycle of its next step, WW_NEVER if none is planned */
     uint64_t sending;                     /* SMs whose miss queue is offered at the end of every cycle */
+    uint64_t completed;                   /* SMs that CTAs have left */
     uint32_t due;                         /* about how many SMs step in `next` */
 };
 
@@ -619,10 +624,12 @@ static inline void ww_core_fail(struct ww_core *core, enum ww_code code) {
     if (core->code_failed == WW_OK) core->code_failed = code;
 }
 
-/* ---- called upwards: launch/dispatch.c ---- */
-/* A warp that has ended releases its slot. */
-void ww_dispatch_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
-/* Takes the CTA off the SM. */
-void ww_dispatch_cta_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+/* ---- cta.c ---- */
+/* A warp of the CTA that has ended releases its slot: with the last one the CTA leaves the SM, while schedulers
+ * are at work only after them. */
+void ww_cta_warp_gone(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
+/* CTAs that ended while schedulers were at work leave the SM. The launch collects them (dispatch.c) before
+ * another CTA comes to their slots. */
+void ww_cta_leave_all(struct ww_sm *sm, uint64_t cycle);
 
 #endif

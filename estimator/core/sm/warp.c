@@ -55,7 +55,7 @@ void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (sm->dma) ww_dma_exit(sm, w->cta, cycle);
     if (sm->cluster) ww_cluster_exit(sm, w);
     if (w->inflight == 0)
-        ww_dispatch_warp_gone(sm, w->cta, cycle);
+        ww_cta_warp_gone(sm, w->cta, cycle);
     else
         sm->draining++;
 }
