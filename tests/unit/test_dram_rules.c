@@ -1,4 +1,5 @@
 #include "dram_bench.h"
+#include "estimator/core/memory/dram_channel.h"
 
 static void a_row_hit_passes_an_older_row_miss(void **state) {
     (void)state;
@@ -28,6 +29,42 @@ static void of_two_hits_the_older_goes_first(void **state) {
     drain(&b);
     assert_int_equal(b.done[2], 3);
     assert_int_equal(b.done[3], 4);
+    stop(&b);
+}
+
+/* Ages are numbered anew when they have become large. */
+static void of_two_hits_the_older_goes_first_when_ages_are_numbered_anew(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    push(&b, 1, 0, 5, 1, WW_DRAM_READ, 100);
+    push(&b, 2, 4, 5, 1, WW_DRAM_READ, 100); /* another bank of the same group */
+    drain(&b);
+    b.dram->channel[0].age = WW_DRAM_AGES - 1;
+    push(&b, 3, 4, 5, 1, WW_DRAM_READ, 1000);
+    push(&b, 4, 0, 5, 1, WW_DRAM_READ, 1000);
+    assert_int_equal(b.dram->channel[0].age, 2);
+    drain(&b);
+    assert_int_equal(b.done[2], 3);
+    assert_int_equal(b.done[3], 4);
+    stop(&b);
+}
+
+static void a_row_stays_open_for_tras_when_times_get_another_base(void **state) {
+    (void)state;
+    struct bench b = {0};
+    small_spec(&b.spec);
+    start(&b);
+    const uint64_t cycle = WW_DRAM_SPAN - 20;
+    push(&b, 1, 0, 5, 1, WW_DRAM_READ, 100);
+    drain(&b);
+    push(&b, 2, 0, 6, 1, WW_DRAM_READ, cycle);
+    push(&b, 3, 0, 7, 1, WW_DRAM_READ, cycle);
+    assert_int_equal(b.dram->channel[0].base, 0);
+    drain(&b);
+    assert_true(b.dram->channel[0].base >= WW_DRAM_SPAN);
+    assert_int_equal(when(&b, 3), cycle + 13 + 30 + 13 + 14 + 12 + 1 + 50);
     stop(&b);
 }
 
@@ -264,6 +301,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_hit_passes_an_older_row_miss),
         cmocka_unit_test(of_two_hits_the_older_goes_first),
+        cmocka_unit_test(of_two_hits_the_older_goes_first_when_ages_are_numbered_anew),
+        cmocka_unit_test(a_row_stays_open_for_tras_when_times_get_another_base),
         cmocka_unit_test(the_age_cap_ends_the_wait_behind_hits),
         cmocka_unit_test(a_closed_bank_takes_its_turn_among_banks_that_precharge),
         cmocka_unit_test(a_closed_bank_activates_at_once_if_nothing_else_does),

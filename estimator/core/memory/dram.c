@@ -25,41 +25,77 @@ uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-static void append(struct ww_dram_channel *c, uint32_t i) {
-    struct ww_dram_entry *e = &c->entry[i];
-    uint32_t bank = e->request.place.bank, dir = e->request.direction;
-    struct ww_dram_bank *b = &c->bank[bank];
-    e->next = WW_DRAM_NONE;
-    e->previous = b->tail[dir];
-    if (b->tail[dir] == WW_DRAM_NONE) {
-        b->head[dir] = i;
-        c->head_order[dir][bank] = e->order;
-        c->busy[dir][bank >> 6] |= (uint64_t)1 << (bank & 63);
-    } else {
-        c->entry[b->tail[dir]].next = i;
-    }
-    b->tail[dir] = i;
+static void append(struct ww_dram_channel *c, uint32_t n) {
+    struct ww_dram_entry *e = &c->entry[n];
+    struct ww_dram_link *l = &c->link[n];
+    uint32_t i = e->request.place.bank % WW_DRAM_BLOCK, dir = e->request.direction;
+    struct ww_dram_block *b = ww_dram_block(c, e->request.place.bank);
+    l->row = e->request.place.row;
+    l->next = WW_DRAM_NONE;
+    l->previous = b->tail[dir][i];
+    b->tail[dir][i] = (uint16_t)n;
     c->count[dir]++;
     c->room.bursts[dir] += e->request.bursts;
-    if (b->open && b->hit[dir] == WW_DRAM_NONE && b->row == e->request.place.row)
-        ww_dram_set_hit(c, bank, dir, i);
+    if (l->previous == WW_DRAM_NONE) {
+        b->head[dir][i] = (uint16_t)n;
+        b->head_order[dir][i] = l->order;
+    } else {
+        c->link[l->previous].next = (uint16_t)n;
+        if (b->hit[dir][i] != WW_DRAM_NONE) return;
+    }
+    if (b->open[i] && b->row[i] == l->row)
+        ww_dram_set_hit(c, b, i, dir, n);
+    else
+        ww_dram_set_times(b, i, dir);
 }
 
 /* When the scheduler must look at the entry that was just appended: as soon as something can be done for
- * it. UINT64_MAX: the scheduler looks at its bank anyway. */
-static uint64_t look_at(const struct ww_dram_channel *c, uint32_t i, uint64_t cycle) {
-    const struct ww_dram_entry *e = &c->entry[i];
-    uint32_t dir = e->request.direction;
-    const struct ww_dram_bank *b = &c->bank[e->request.place.bank];
+ * it. WW_DRAM_NEVER: the scheduler looks at its bank anyway. */
+static int32_t look_at(const struct ww_dram_channel *c, uint32_t n, int32_t cycle) {
+    const struct ww_dram_request *r = &c->entry[n].request;
+    uint32_t dir = r->direction, i = r->place.bank % WW_DRAM_BLOCK;
+    const struct ww_dram_block *b = ww_dram_block(c, r->place.bank);
     if (!c->event.queued) return cycle;
     if (dir != c->writing) {
         bool turn = dir == WW_DRAM_WRITE ? c->room.bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
                                          : c->count[dir] == 1;
-        return turn ? cycle : UINT64_MAX;
+        return turn ? cycle : WW_DRAM_NEVER;
     }
-    if (b->hit[dir] == i) return ww_dram_max(cycle, ww_dram_column_time(c, b, dir));
-    if (b->head[dir] == i) return ww_dram_max(cycle, ww_dram_row_time(c, b, ww_dram_slot(c)));
-    return UINT64_MAX;
+    if (b->hit[dir][i] == n) {
+        int32_t group = c->group_ready[r->place.bank & (c->dram->groups - 1)];
+        int32_t ready = ww_dram_later(ww_dram_later(b->column_ready[i], group), c->column_ready[dir]);
+        return ww_dram_later(cycle, ready);
+    }
+    if (b->head[dir][i] == n) return ww_dram_later(cycle, ww_dram_later(b->row_ready[i], ww_dram_row_slot(c)));
+    return WW_DRAM_NEVER;
+}
+
+/* The oldest of the entries that `next` names, by bank and direction, of whatever direction it is; NULL: none.
+ */
+static uint16_t *oldest_of(const struct ww_dram_channel *c, uint16_t *next) {
+    uint16_t *oldest = NULL;
+    for (uint32_t k = 0; k < 2 * c->dram->banks; k++)
+        if (next[k] != WW_DRAM_NONE && (!oldest || c->link[next[k]].order < c->link[*oldest].order))
+            oldest = &next[k];
+    return oldest;
+}
+
+/* Numbers the ages of the entries that wait from 0 on. */
+static __attribute__((noinline)) void renumber(struct ww_dram_channel *c) {
+    uint16_t next[2 * WW_DRAM_BANKS], *oldest;
+    for (uint32_t k = 0; k < 2 * c->dram->banks; k++)
+        next[k] = ww_dram_block(c, k / 2)->head[k % 2][k / 2 % WW_DRAM_BLOCK];
+    for (c->age = 0; (oldest = oldest_of(c, next)); c->age++) {
+        struct ww_dram_link *l = &c->link[*oldest];
+        *oldest = l->next;
+        l->order = ww_dram_order(c->age, ww_dram_bank_of(l->order));
+    }
+    for (uint32_t k = 0; k < 2 * c->dram->banks; k++) {
+        struct ww_dram_block *b = ww_dram_block(c, k / 2);
+        uint32_t dir = k % 2, i = k / 2 % WW_DRAM_BLOCK;
+        if (b->head[dir][i] != WW_DRAM_NONE) b->head_order[dir][i] = c->link[b->head[dir][i]].order;
+        if (b->hit[dir][i] != WW_DRAM_NONE) b->hit_order[dir][i] = c->link[b->hit[dir][i]].order;
+    }
 }
 
 struct ww_dram_request *ww_dram_next(struct ww_dram *d, uint32_t channel) {
@@ -69,22 +105,26 @@ struct ww_dram_request *ww_dram_next(struct ww_dram *d, uint32_t channel) {
 
 void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
     struct ww_dram_channel *c = &d->channel[channel];
-    uint32_t i = c->free_entry;
-    struct ww_dram_entry *e = &c->entry[i];
+    uint32_t n = c->free_entry;
+    struct ww_dram_entry *e = &c->entry[n];
     const struct ww_dram_request *request = &e->request;
     assert(c->room.bursts[request->direction] < d->depth);
-    c->free_entry = e->next;
+    c->free_entry = c->link[n].next;
     uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
     if (!c->event.queued) ww_dram_refresh(c, cycle);
-    e->arrival = cycle;
-    e->order = c->order++;
+    if (c->age == WW_DRAM_AGES) renumber(c);
+    int32_t time = ww_dram_from_base(c, cycle);
+    c->link[n].arrival = time;
+    c->link[n].order = ww_dram_order(c->age++, request->place.bank);
+    c->pushed++;
     e->bursts_left = request->bursts;
     e->row_opened = false;
     uint32_t sectors = ww_bits8(request->mask) << d->sector_shift;
     d->counter[request->direction == WW_DRAM_READ ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += sectors;
-    append(c, i);
-    uint64_t when = look_at(c, i, cycle);
-    if (when != UINT64_MAX) ww_queue_earlier(d->queue, &c->event, ww_clock_time(&d->clock, when));
+    append(c, n);
+    int32_t when = look_at(c, n, time);
+    if (when != WW_DRAM_NEVER)
+        ww_queue_earlier(d->queue, &c->event, ww_clock_time(&d->clock, c->base + (uint32_t)when));
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -93,8 +133,9 @@ static void channel_event(void *owner, struct ww_event *event, uint64_t now_ps) 
     struct ww_dram_channel *c = owner;
     uint64_t cycle = ww_clock_cycle(&c->dram->clock, now_ps);
     ww_dram_refresh(c, cycle);
-    uint64_t next = ww_dram_schedule(c, cycle);
-    if (next != UINT64_MAX) ww_queue_earlier(c->dram->queue, event, ww_clock_time(&c->dram->clock, next));
+    int32_t next = ww_dram_schedule(c, ww_dram_from_base(c, cycle));
+    if (next != WW_DRAM_NEVER)
+        ww_queue_earlier(c->dram->queue, event, ww_clock_time(&c->dram->clock, c->base + (uint32_t)next));
 }
 
 static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
@@ -134,20 +175,21 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
     c->dram = d;
     c->index = index;
     c->room.depth = d->depth;
-    c->bank = ww_arena_array(arena, d->banks, sizeof *c->bank);
+    c->block = ww_arena_lines(arena, d->blocks, sizeof *c->block);
     c->entry = ww_arena_array(arena, entries, sizeof *c->entry);
-    c->group_ready = ww_arena_array(arena, d->groups, sizeof *c->group_ready);
-    c->best = ww_arena_array(arena, d->groups, sizeof *c->best);
-    c->row_at = ww_arena_array(arena, d->banks, sizeof *c->row_at);
-    for (int dir = 0; dir < 2; dir++)
-        if (!(c->head_order[dir] = ww_arena_array(arena, d->banks, sizeof *c->head_order[dir]))) return false;
-    if (!c->bank || !c->row_at || !c->entry || !c->group_ready || !c->best) return false;
-    for (uint32_t i = 0; i < entries; i++) c->entry[i].next = i + 1 < entries ? i + 1 : WW_DRAM_NONE;
-    for (uint32_t i = 0; i < d->banks; i++) {
-        struct ww_dram_bank *b = &c->bank[i];
-        b->index = i;
-        b->group = i & (d->groups - 1);
-        for (int dir = 0; dir < 2; dir++) b->head[dir] = b->tail[dir] = b->hit[dir] = WW_DRAM_NONE;
+    c->link = ww_arena_lines(arena, entries, sizeof *c->link);
+    c->group_ready = ww_arena_array(arena, d->lanes, sizeof *c->group_ready);
+    if (!c->block || !c->entry || !c->link || !c->group_ready) return false;
+    for (uint32_t i = 0; i < entries; i++) c->link[i].next = (uint16_t)(i + 1 < entries ? i + 1 : WW_DRAM_NONE);
+    for (uint32_t n = 0; n < d->blocks; n++) {
+        struct ww_dram_block *b = &c->block[n];
+        for (uint32_t i = 0; i < WW_DRAM_BLOCK; i++) {
+            b->row_ready[i] = -(int32_t)d->timing.trp;
+            for (uint32_t dir = 0; dir < 2; dir++) {
+                b->head[dir][i] = b->tail[dir][i] = b->hit[dir][i] = WW_DRAM_NONE;
+                ww_dram_set_times(b, i, dir);
+            }
+        }
     }
     /* Channels refresh one after another, so that they do not all stop at once. */
     c->refresh_due = d->timing.refresh_step * (index + 1) / d->channels;
@@ -166,9 +208,9 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
     d->channels = gpu->dram_channels;
     d->banks = gpu->dram_banks;
     d->groups = gpu->dram_bank_groups;
-    d->all_groups = UINT64_MAX >> (64 - d->groups);
-    d->bank_words = (d->banks + 63) / 64;
-    for (uint32_t bank = 0; bank < 64; bank += d->groups) d->group_mask |= (uint64_t)1 << bank;
+    d->blocks = (d->banks + WW_DRAM_BLOCK - 1) / WW_DRAM_BLOCK;
+    d->lanes = d->groups < 4 ? 4 : d->groups;
+    assert(d->banks <= WW_DRAM_BANKS && d->groups <= WW_DRAM_GROUPS && 2 * d->depth < WW_DRAM_NONE);
     d->channel = ww_arena_array(arena, d->channels, sizeof *d->channel);
     if (!d->channel) return NULL;
     for (uint32_t i = 0; i < d->channels; i++)

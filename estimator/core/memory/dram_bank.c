@@ -2,84 +2,98 @@
 #include "../../result/result.h"
 #include "dram_channel.h"
 
-void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_bank *b, uint32_t row, uint64_t cycle) {
+void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint32_t row,
+                      int32_t cycle) {
     const struct ww_dram_timing *t = &c->dram->timing;
-    uint64_t act = cycle;
-    if (b->open) {
+    int32_t act = cycle;
+    if (b->open[i]) {
         c->dram->counter[WW_C_DRAM_PRECHARGE]++;
-        act = cycle + t->trp;
+        act += (int32_t)t->trp;
     } else {
-        act = ww_dram_max(act, ww_dram_max(b->act_ready, ww_dram_slot(c)));
-        if (c->open_banks++ == 0) c->open_since = ww_dram_max(act, c->open_until);
+        act = ww_dram_later(act, ww_dram_later(b->row_ready[i] + (int32_t)t->trp, ww_dram_slot(c)));
+        if (c->open_banks++ == 0) c->open_since = ww_dram_max(c->base + (uint64_t)(int64_t)act, c->open_until);
     }
     c->dram->counter[WW_C_DRAM_ACTIVATE]++;
-    c->act_ready = act + t->trrd;
-    c->faw[c->faw_next] = act + t->tfaw;
+    c->act_ready = act + (int32_t)t->trrd;
+    c->faw[c->faw_next] = act + (int32_t)t->tfaw;
     c->faw_next = (c->faw_next + 1) & 3;
-    b->open = true;
-    b->row = row;
-    b->col_ready = act + t->trcd;
-    b->pre_ready = act + t->tras;
-    c->row_at[b->index] = b->pre_ready;
+    b->open[i] = true;
+    b->row[i] = row;
+    b->column_ready[i] = act + (int32_t)t->trcd;
+    b->row_ready[i] = act + (int32_t)t->tras;
 }
 
-static void mark_closed(struct ww_dram_channel *c, struct ww_dram_bank *b, uint64_t cycle) {
-    b->open = false;
-    ww_dram_set_hit(c, b->index, WW_DRAM_READ, WW_DRAM_NONE);
-    ww_dram_set_hit(c, b->index, WW_DRAM_WRITE, WW_DRAM_NONE);
+/* The bank has been precharged at `cycle`. */
+static void mark_closed(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint64_t cycle) {
+    b->open[i] = false;
+    ww_dram_set_hit(c, b, i, WW_DRAM_READ, WW_DRAM_NONE);
+    ww_dram_set_hit(c, b, i, WW_DRAM_WRITE, WW_DRAM_NONE);
     c->dram->counter[WW_C_DRAM_PRECHARGE]++;
     if (--c->open_banks) return;
     if (cycle > c->open_since) c->dram->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;
     c->open_until = ww_dram_max(c->open_until, cycle);
 }
 
-void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_bank *b) {
-    b->act_ready = b->pre_ready + c->dram->timing.trp;
-    mark_closed(c, b, b->pre_ready);
-    ww_dram_set_row_at(c, b);
+/* The cycle of a time of the channel. */
+static uint64_t cycle_of(const struct ww_dram_channel *c, int32_t time) {
+    return c->base + (uint64_t)(int64_t)time;
+}
+
+void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i) {
+    mark_closed(c, b, i, cycle_of(c, b->row_ready[i]));
+}
+
+/* The bank may be activated from `cycle` on. */
+static void set_activate(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, int32_t cycle) {
+    b->row_ready[i] = cycle - (int32_t)c->dram->timing.trp;
+    ww_dram_set_times(b, i, WW_DRAM_READ);
+    ww_dram_set_times(b, i, WW_DRAM_WRITE);
 }
 
 /* The refresh of all banks that is due at c->refresh_due. */
 static void refresh_all(struct ww_dram_channel *c) {
     const struct ww_dram_timing *t = &c->dram->timing;
-    uint64_t start = c->refresh_due, precharge = c->refresh_due;
+    int32_t due = ww_dram_from_base(c, c->refresh_due), start = due, precharge = due, trp = (int32_t)t->trp;
     bool open = c->open_banks > 0;
-    for (uint32_t i = 0; i < c->dram->banks; i++) {
-        struct ww_dram_bank *b = &c->bank[i];
-        if (b->open)
-            precharge = ww_dram_max(precharge, b->pre_ready);
+    for (uint32_t bank = 0; bank < c->dram->banks; bank++) {
+        const struct ww_dram_block *b = ww_dram_block(c, bank);
+        uint32_t i = bank % WW_DRAM_BLOCK;
+        if (b->open[i])
+            precharge = ww_dram_later(precharge, b->row_ready[i]);
         else
-            start = ww_dram_max(start, b->act_ready);
+            start = ww_dram_later(start, b->row_ready[i] + trp);
     }
-    if (open) start = ww_dram_max(start, precharge + t->trp);
-    for (uint32_t i = 0; i < c->dram->banks; i++) {
-        struct ww_dram_bank *b = &c->bank[i];
-        if (b->open) mark_closed(c, b, precharge);
-        b->act_ready = start + t->trfc;
-        ww_dram_set_row_at(c, b);
+    if (open) start = ww_dram_later(start, precharge + trp);
+    for (uint32_t bank = 0; bank < c->dram->banks; bank++) {
+        struct ww_dram_block *b = ww_dram_block(c, bank);
+        uint32_t i = bank % WW_DRAM_BLOCK;
+        if (b->open[i]) mark_closed(c, b, i, cycle_of(c, precharge));
+        set_activate(c, b, i, start + (int32_t)t->trfc);
     }
     c->dram->counter[WW_C_DRAM_REFRESH]++;
     c->refresh_due += t->trefi;
     /* Between two refreshes there is room for at least one access, whatever the parameters. */
-    c->refresh_due = ww_dram_max(c->refresh_due, start + t->trfc + t->tras);
+    c->refresh_due = ww_dram_max(c->refresh_due, cycle_of(c, start) + t->trfc + t->tras);
 }
 
 /* The refresh of the next bank in turn, due at c->refresh_due; the others go on meanwhile. */
 static void refresh_bank(struct ww_dram_channel *c) {
     const struct ww_dram_timing *t = &c->dram->timing;
-    struct ww_dram_bank *b = &c->bank[c->refresh_bank];
-    uint64_t start = ww_dram_max(c->refresh_due, b->act_ready);
-    if (b->open) {
-        uint64_t precharge = ww_dram_max(c->refresh_due, b->pre_ready);
-        mark_closed(c, b, precharge);
-        start = precharge + t->trp;
+    struct ww_dram_block *b = ww_dram_block(c, c->refresh_bank);
+    uint32_t i = c->refresh_bank % WW_DRAM_BLOCK;
+    int32_t due = ww_dram_from_base(c, c->refresh_due), trp = (int32_t)t->trp;
+    int32_t start = ww_dram_later(due, b->row_ready[i] + trp);
+    if (b->open[i]) {
+        int32_t precharge = ww_dram_later(due, b->row_ready[i]);
+        mark_closed(c, b, i, cycle_of(c, precharge));
+        start = precharge + trp;
     }
-    b->act_ready = start + t->trfc;
-    ww_dram_set_row_at(c, b);
+    start += (int32_t)t->trfc;
+    set_activate(c, b, i, start);
     c->refresh_due += t->refresh_step;
     /* Its next turn leaves room for at least one access, whatever the parameters. */
-    if (b->act_ready + t->tras > t->trefi)
-        c->refresh_due = ww_dram_max(c->refresh_due, b->act_ready + t->tras - t->trefi);
+    uint64_t room = cycle_of(c, start) + t->tras;
+    if (room > t->trefi) c->refresh_due = ww_dram_max(c->refresh_due, room - t->trefi);
     if (++c->refresh_bank < c->dram->banks) return;
     c->refresh_bank = 0;
     c->dram->counter[WW_C_DRAM_REFRESH]++;
@@ -109,4 +123,34 @@ void ww_dram_refresh_due(struct ww_dram_channel *c, uint64_t cycle) {
         c->refresh_due += missed * trefi;
         refresh_all(c);
     }
+}
+
+/* ---- times and ages -------------------------------------------------------------------------- */
+
+/* The same time from a base that is `by` later. */
+static void shift(int32_t *time, int32_t by) {
+    if (*time == WW_DRAM_NEVER) return;
+    *time = *time > by + WW_DRAM_PAST ? *time - by : WW_DRAM_PAST;
+}
+
+void ww_dram_rebase(struct ww_dram_channel *c, uint64_t cycle) {
+    uint64_t ahead = cycle - c->base;
+    int32_t by = ahead < WW_DRAM_NEVER / 2 ? (int32_t)ahead : WW_DRAM_NEVER / 2;
+    for (uint32_t n = 0; n < c->dram->blocks; n++) {
+        struct ww_dram_block *b = &c->block[n];
+        for (uint32_t i = 0; i < WW_DRAM_BLOCK; i++) {
+            shift(&b->column_ready[i], by);
+            shift(&b->row_ready[i], by);
+            ww_dram_set_times(b, i, WW_DRAM_READ);
+            ww_dram_set_times(b, i, WW_DRAM_WRITE);
+        }
+    }
+    for (uint32_t g = 0; g < c->dram->lanes; g++) shift(&c->group_ready[g], by);
+    for (uint32_t i = 0; i < 2; i++) shift(&c->column_ready[i], by);
+    for (uint32_t i = 0; i < 4; i++) shift(&c->faw[i], by);
+    for (uint32_t i = 0; i < 2 * c->dram->depth; i++) shift(&c->link[i].arrival, by);
+    shift(&c->act_ready, by);
+    shift(&c->oldest, by);
+    shift(&c->oldest_after, by);
+    c->base = cycle;
 }

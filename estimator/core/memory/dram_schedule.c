@@ -2,38 +2,35 @@
 #include "../../result/result.h"
 #include "dram_channel.h"
 
-/* First entry for `row` from entry i on. */
-static uint32_t find_row(const struct ww_dram_channel *c, uint32_t i, uint32_t row) {
-    while (i != WW_DRAM_NONE && c->entry[i].request.place.row != row) i = c->entry[i].next;
-    return i;
+#include <string.h>
+
+/* First entry for `row` from entry n on. */
+static uint32_t find_row(const struct ww_dram_channel *c, uint32_t n, uint32_t row) {
+    while (n != WW_DRAM_NONE && c->link[n].row != row) n = c->link[n].next;
+    return n;
 }
 
-static void set_head(struct ww_dram_channel *c, uint32_t bank, uint32_t dir, uint32_t i) {
-    struct ww_dram_bank *b = &c->bank[bank];
-    b->head[dir] = i;
-    if (i != WW_DRAM_NONE)
-        c->head_order[dir][bank] = c->entry[i].order;
+/* The entry has no burst left. */
+static void unlink_entry(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint32_t dir,
+                         uint32_t n) {
+    struct ww_dram_link *l = &c->link[n];
+    uint32_t hit = b->hit[dir][i];
+    if (hit == n) hit = find_row(c, l->next, b->row[i]);
+    if (l->previous == WW_DRAM_NONE) {
+        b->head[dir][i] = l->next;
+        if (l->next != WW_DRAM_NONE) b->head_order[dir][i] = c->link[l->next].order;
+    } else {
+        c->link[l->previous].next = l->next;
+    }
+    if (l->next == WW_DRAM_NONE)
+        b->tail[dir][i] = l->previous;
     else
-        c->busy[dir][bank >> 6] &= ~((uint64_t)1 << (bank & 63));
-}
-
-static void unlink_entry(struct ww_dram_channel *c, uint32_t i) {
-    struct ww_dram_entry *e = &c->entry[i];
-    uint32_t bank = e->request.place.bank, dir = e->request.direction;
-    struct ww_dram_bank *b = &c->bank[bank];
-    if (b->hit[dir] == i) ww_dram_set_hit(c, bank, dir, find_row(c, e->next, b->row));
-    if (e->previous == WW_DRAM_NONE)
-        set_head(c, bank, dir, e->next);
-    else
-        c->entry[e->previous].next = e->next;
-    if (e->next == WW_DRAM_NONE)
-        b->tail[dir] = e->previous;
-    else
-        c->entry[e->next].previous = e->previous;
+        c->link[l->next].previous = l->previous;
+    ww_dram_set_hit(c, b, i, dir, hit);
     c->count[dir]--;
-    c->room.bursts[dir] -= e->request.bursts;
-    e->next = c->free_entry;
-    c->free_entry = i;
+    c->room.bursts[dir] -= c->entry[n].request.bursts;
+    l->next = c->free_entry;
+    c->free_entry = (uint16_t)n;
 }
 
 static void choose_direction(struct ww_dram_channel *c) {
@@ -46,280 +43,319 @@ static void choose_direction(struct ww_dram_channel *c) {
     }
 }
 
-/* Which rows can be opened now, and when others can. */
-struct rows {
-    uint32_t bank;  /* oldest whose row command's time has come; WW_DRAM_NONE: none */
-    uint32_t count; /* banks whose row command's time has come */
-    uint64_t order;
-    uint64_t next; /* earliest time of a row command that must still wait */
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+static inline ww_dram_v4 load(const int32_t *p) {
+    ww_dram_v4 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline ww_dram_v4 all(int32_t x) {
+    return (ww_dram_v4){x, x, x, x};
+}
+
+static inline ww_dram_v4 choose(ww_dram_v4 mask, ww_dram_v4 a, ww_dram_v4 b) {
+    return (mask & a) | (~mask & b);
+}
+
+static inline ww_dram_v4 least(ww_dram_v4 a, ww_dram_v4 b) {
+    return choose(a < b, a, b);
+}
+
+static inline int32_t least_of(ww_dram_v4 v) {
+    int32_t a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
+    return a < b ? a : b;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* A time and, of equal times, an age, to be compared. */
+static inline uint64_t key_of(int32_t time, int32_t order) {
+    return (uint64_t)(uint32_t)time << 32 | (uint32_t)order;
+}
+
+/* By bank group, the bank whose column command goes first: of those with a hit the one that is ready first, the
+ * older entry of equals. */
+struct bests {
+    int32_t ready[WW_DRAM_GROUPS]; /* by its bank and group; never: no bank of the group has a hit */
+    int32_t first[WW_DRAM_GROUPS]; /* by its bank alone */
+    int32_t order[WW_DRAM_GROUPS]; /* age of its entry */
 };
 
-/* The entry at the bank's head is too old to be passed by hits. */
-static bool starved(const struct ww_dram_channel *c, const struct ww_dram_bank *b, uint32_t dir,
-                    uint64_t cycle) {
-    uint32_t head = b->head[dir];
-    return head != b->hit[dir] && cycle > c->entry[head].arrival + WW_DRAM_AGE_CAP &&
-           c->entry[head].request.place.row != b->row;
+/* A vector of groups' best banks. */
+struct best4 {
+    ww_dram_v4 first, order;
+};
+
+static inline void better(struct best4 *best, ww_dram_v4 first, ww_dram_v4 order) {
+    ww_dram_v4 sooner = (first < best->first) | ((first == best->first) & (order < best->order));
+    best->first = choose(sooner, first, best->first);
+    best->order = choose(sooner, order, best->order);
+}
+
+/* Elements of fewer than four groups: those of the same group are compared with one another. */
+static void join_groups(struct best4 *best, uint32_t groups) {
+    const ww_dram_v4 first = best->first, order = best->order;
+    better(best, (ww_dram_v4){first[2], first[3], first[0], first[1]},
+           (ww_dram_v4){order[2], order[3], order[0], order[1]});
+    if (groups > 1) return;
+    const ww_dram_v4 one = best->first, two = best->order;
+    better(best, (ww_dram_v4){one[1], one[0], one[3], one[2]}, (ww_dram_v4){two[1], two[0], two[3], two[2]});
+}
+
+/* Chooses the best of the groups from `group` on that a vector holds. */
+static inline void look_at_vector(const struct ww_dram_channel *c, uint32_t dir, int32_t cycle, uint32_t group,
+                                  uint32_t lanes, struct bests *bests) {
+    struct best4 best = {all(WW_DRAM_NEVER), all(WW_DRAM_NEVER)};
+    const ww_dram_v4 now = all(cycle);
+    for (uint32_t n = 0, k = group; n < c->dram->blocks; n++, k -= WW_DRAM_BLOCK) {
+        const struct ww_dram_block *b = &c->block[n];
+        for (; k < WW_DRAM_BLOCK; k += lanes) {
+            ww_dram_v4 at = load(&b->column_at[dir][k]);
+            better(&best, choose(at > now, at, now), load(&b->hit_order[dir][k]));
+        }
+    }
+    if (c->dram->groups < 4) join_groups(&best, c->dram->groups);
+    ww_dram_v4 ready = load(&c->group_ready[group]);
+    ready = choose(best.first > ready, best.first, ready);
+    memcpy(&bests->ready[group], &ready, sizeof ready);
+    memcpy(&bests->first[group], &best.first, sizeof ready);
+    memcpy(&bests->order[group], &best.order, sizeof ready);
+}
+
+static inline void look_at_columns(const struct ww_dram_channel *c, uint32_t dir, int32_t cycle,
+                                   struct bests *bests) {
+    uint32_t lanes = c->dram->lanes;
+    if (lanes == 4) {
+        look_at_vector(c, dir, cycle, 0, 4, bests);
+        return;
+    }
+    for (uint32_t group = 0; group < lanes; group += 4) look_at_vector(c, dir, cycle, group, lanes, bests);
+}
+
+/* Chooses the best of one group. */
+static inline void look_at_group(const struct ww_dram_channel *c, uint32_t dir, int32_t cycle, uint32_t group,
+                                 struct bests *bests) {
+    uint32_t groups = c->dram->groups;
+    uint64_t best = UINT64_MAX;
+    for (uint32_t n = 0, i = group; n < c->dram->blocks; n++, i -= WW_DRAM_BLOCK) {
+        const struct ww_dram_block *b = &c->block[n];
+        for (; i < WW_DRAM_BLOCK; i += groups) {
+            uint64_t key = key_of(ww_dram_later(b->column_at[dir][i], cycle), b->hit_order[dir][i]);
+            best = key < best ? key : best;
+        }
+    }
+    bests->first[group] = (int32_t)(best >> 32);
+    bests->ready[group] = ww_dram_later(bests->first[group], c->group_ready[group]);
+    bests->order[group] = (int32_t)(uint32_t)best;
 }
 
 /* A bank has a hit: it may be its group's best. */
-static inline void add_column(struct ww_dram_channel *c, uint32_t bank, uint32_t dir, uint64_t cycle) {
-    const struct ww_dram_bank *b = &c->bank[bank];
-    struct ww_dram_best *best = &c->best[b->group];
-    uint64_t ready = ww_dram_max(b->col_ready, cycle), before = ww_dram_max(best->bank_ready, cycle);
-    if (c->best_groups >> b->group & 1 &&
-        (ready > before || (ready == before && b->hit_order[dir] > best->order)))
-        return;
-    c->best_groups |= (uint64_t)1 << b->group;
-    *best = (struct ww_dram_best){.bank = bank,
-                                  .bank_ready = b->col_ready,
-                                  .ready = ww_dram_max(b->col_ready, c->group_ready[b->group]),
-                                  .order = b->hit_order[dir]};
+static inline void add_column(const struct ww_dram_channel *c, uint32_t bank, uint32_t dir, int32_t cycle,
+                              struct bests *bests) {
+    const struct ww_dram_block *b = ww_dram_block(c, bank);
+    uint32_t i = bank % WW_DRAM_BLOCK, g = bank & (c->dram->groups - 1);
+    int32_t first = ww_dram_later(b->column_ready[i], cycle), order = b->hit_order[dir][i];
+    if (key_of(first, order) > key_of(bests->first[g], bests->order[g])) return;
+    bests->first[g] = first;
+    bests->ready[g] = ww_dram_later(first, c->group_ready[g]);
+    bests->order[g] = order;
 }
 
-/* The first cycle at which a bank of the group that is older than its best is as ready. */
-static uint64_t older_until(const struct ww_dram_channel *c, const uint64_t *hits, uint32_t g, uint32_t dir,
-                            uint64_t ready) {
-    uint64_t until = UINT64_MAX, mask = c->dram->group_mask << g;
-    for (uint32_t w = 0; w < c->dram->bank_words; w++)
-        for (uint64_t m = hits[w] & mask; m; m &= m - 1) {
-            const struct ww_dram_bank *b = &c->bank[64 * w + (uint32_t)__builtin_ctzll(m)];
-            if (b->hit_order[dir] < c->best[g].order && b->col_ready > ready && b->col_ready < until)
-                until = b->col_ready;
-        }
-    return until;
-}
-
-/* The only bank of the group with a hit is its best; WW_DRAM_NONE: it has none. */
-static inline void choose_only(struct ww_dram_channel *c, uint32_t g, uint32_t bank, uint32_t dir) {
-    uint64_t bit = (uint64_t)1 << g;
-    if (bank == WW_DRAM_NONE) {
-        c->best_groups &= ~bit;
-        return;
+/* Of four groups' best banks and one before them, the one with the earliest column command, the older entry of
+ * equals. */
+static inline uint64_t earliest_of_four(const int32_t *ready, const int32_t *order, int32_t floor,
+                                        uint64_t best) {
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t key = key_of(ww_dram_later(ready[i], floor), order[i]);
+        best = key < best ? key : best;
     }
-    const struct ww_dram_bank *b = &c->bank[bank];
-    c->best_groups |= bit;
-    c->best[g] = (struct ww_dram_best){.bank = bank,
-                                       .bank_ready = b->col_ready,
-                                       .ready = ww_dram_max(b->col_ready, c->group_ready[g]),
-                                       .order = b->hit_order[dir]};
+    return best;
 }
 
-/* Chooses a group's best among its banks with a hit. */
-static inline void choose_column(struct ww_dram_channel *c, const uint64_t *hits, uint32_t g, uint32_t dir,
-                                 uint64_t cycle) {
-    uint64_t first = UINT64_MAX, age = UINT64_MAX, oldest = UINT64_MAX, mask = c->dram->group_mask << g;
-    uint32_t bank = WW_DRAM_NONE;
-    for (uint32_t w = 0; w < c->dram->bank_words; w++)
-        for (uint64_t m = hits[w] & mask; m; m &= m - 1) {
-            uint32_t i = 64 * w + (uint32_t)__builtin_ctzll(m);
-            const struct ww_dram_bank *b = &c->bank[i];
-            uint64_t ready = b->col_ready > cycle ? b->col_ready : cycle, order = b->hit_order[dir];
-            if (order < oldest) oldest = order;
-            if (ready > first || (ready == first && order > age)) continue;
-            first = ready;
-            age = order;
-            bank = i;
-        }
-    c->best_groups &= ~((uint64_t)1 << g);
-    if (bank == WW_DRAM_NONE) return;
-    c->best_groups |= (uint64_t)1 << g;
-    c->best[g] = (struct ww_dram_best){.bank = bank,
-                                       .bank_ready = c->bank[bank].col_ready,
-                                       .ready = ww_dram_max(c->bank[bank].col_ready, c->group_ready[g]),
-                                       .order = age};
-    if (oldest == age) return;
-    uint64_t until = older_until(c, hits, g, dir, first);
-    if (until < c->best_until) c->best_until = until;
+/* The same of all groups: its bank; when, or never. */
+static inline uint32_t earliest(const struct ww_dram_channel *c, const struct bests *bests, int32_t floor,
+                                int32_t *time) {
+    uint64_t best = earliest_of_four(bests->ready, bests->order, floor, UINT64_MAX);
+    for (uint32_t g = 4, lanes = c->dram->lanes; g < lanes; g += 4)
+        best = earliest_of_four(&bests->ready[g], &bests->order[g], floor, best);
+    *time = (int32_t)(best >> 32);
+    return ww_dram_bank_of((int32_t)(uint32_t)best);
 }
 
-/* Finds the rows to open among the banks of one word, of which each must change its row; ahead: the first
- * activate that tRRD and tFAW allow, less tRP. */
-static inline void add_rows(const struct ww_dram_channel *c, struct rows *rows, uint32_t word, uint64_t banks,
-                            uint32_t dir, uint64_t ahead, uint64_t cycle) {
-    const uint64_t *row_at = c->row_at + 64 * word, *order = c->head_order[dir] + 64 * word;
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Which rows can be opened now, and when others can. */
+struct rows {
+    uint32_t bank;  /* oldest whose row command's time has come, if there is one */
+    bool one, more; /* there is one such bank, and another */
+    int32_t next;   /* earliest time of a row command that must still wait */
+};
+
+/* Finds the rows to open. */
+static inline void look_at_rows(const struct ww_dram_channel *c, uint32_t dir, int32_t cycle,
+                                struct rows *rows) {
+    int32_t ahead = ww_dram_row_slot(c);
+    ww_dram_v4 next = all(WW_DRAM_NEVER), order = next, count = all(0), now = all(cycle);
     if (ahead > cycle) { /* none can begin now: when the first one can */
-        for (; banks && rows->next > ahead; banks &= banks - 1) {
-            uint64_t time = ww_dram_max(row_at[__builtin_ctzll(banks)], ahead);
-            if (time < rows->next) rows->next = time;
-        }
+        for (uint32_t n = 0; n < c->dram->blocks; n++)
+            for (uint32_t i = 0; i < WW_DRAM_BLOCK; i += 4)
+                next = least(next, load(&c->block[n].row_at[dir][i]));
+        *rows = (struct rows){.next = ww_dram_later(least_of(next), ahead)};
         return;
     }
-    for (; banks; banks &= banks - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(banks);
-        if (row_at[i] > cycle) {
-            if (row_at[i] < rows->next) rows->next = row_at[i];
-            continue;
+    for (uint32_t n = 0; n < c->dram->blocks; n++)
+        for (uint32_t i = 0; i < WW_DRAM_BLOCK; i += 4) {
+            ww_dram_v4 at = load(&c->block[n].row_at[dir][i]), waits = at > now;
+            next = least(next, choose(waits, at, all(WW_DRAM_NEVER)));
+            order = least(order, load(&c->block[n].head_order[dir][i]) | (waits & all(WW_DRAM_NEVER)));
+            count += waits; /* less one each */
         }
-        rows->count++;
-        if (order[i] >= rows->order) continue;
-        rows->bank = 64 * word + i;
-        rows->order = order[i];
-    }
+    int32_t oldest = least_of(order);
+    uint32_t begin = c->dram->blocks * WW_DRAM_BLOCK + (uint32_t)(count[0] + count[1] + count[2] + count[3]);
+    *rows = (struct rows){
+        .bank = ww_dram_bank_of(oldest), .one = begin > 0, .more = begin > 1, .next = least_of(next)};
 }
+
+/* ---- age ------------------------------------------------------------------------------------- */
 
 /* Cycles after which it is looked again how old the oldest entry is. */
 #define LOOK_AGAIN 64
 
 /* Whether any entry may be too old to be passed. */
-static bool may_starve(struct ww_dram_channel *c, uint64_t cycle) {
+static bool may_starve(struct ww_dram_channel *c, int32_t cycle) {
     if (cycle <= c->oldest + WW_DRAM_AGE_CAP) return false;
     if (cycle < c->oldest_after) return true;
     c->oldest_after = cycle + LOOK_AGAIN;
     c->oldest = cycle;
-    for (uint32_t dir = 0; dir < 2; dir++)
-        for (uint32_t w = 0; w < c->dram->bank_words; w++)
-            for (uint64_t m = c->busy[dir][w]; m; m &= m - 1) {
-                uint32_t head = c->bank[64 * w + (uint32_t)__builtin_ctzll(m)].head[dir];
-                if (c->entry[head].arrival < c->oldest) c->oldest = c->entry[head].arrival;
-            }
+    for (uint32_t bank = 0; bank < c->dram->banks; bank++)
+        for (uint32_t dir = 0; dir < 2; dir++) {
+            uint32_t head = ww_dram_block(c, bank)->head[dir][bank % WW_DRAM_BLOCK];
+            if (head != WW_DRAM_NONE && c->link[head].arrival < c->oldest) c->oldest = c->link[head].arrival;
+        }
     return cycle > c->oldest + WW_DRAM_AGE_CAP;
 }
 
-/* Hits of banks whose head is not starved. */
-static void leave_out_starved(const struct ww_dram_channel *c, uint32_t dir, uint64_t cycle, uint64_t *hits) {
-    for (uint32_t w = 0; w < c->dram->bank_words; w++) {
-        hits[w] = c->hits[dir][w];
-        for (uint64_t m = hits[w]; m; m &= m - 1)
-            if (starved(c, &c->bank[64 * w + (uint32_t)__builtin_ctzll(m)], dir, cycle))
-                hits[w] &= ~(m & (0 - m));
+/* The entry at the bank's head is too old to be passed by hits. */
+static bool starved(const struct ww_dram_channel *c, const struct ww_dram_block *b, uint32_t i, uint32_t dir,
+                    int32_t cycle) {
+    const struct ww_dram_link *head = &c->link[b->head[dir][i]];
+    return b->head[dir][i] != b->hit[dir][i] && cycle > head->arrival + WW_DRAM_AGE_CAP &&
+           head->row != b->row[i];
+}
+
+/* Leaves the hits of banks out whose head is starved. */
+static void leave_out_starved(struct ww_dram_channel *c, uint32_t dir, int32_t cycle) {
+    for (uint32_t bank = 0; bank < c->dram->banks; bank++) {
+        struct ww_dram_block *b = ww_dram_block(c, bank);
+        uint32_t i = bank % WW_DRAM_BLOCK;
+        if (b->hit[dir][i] == WW_DRAM_NONE || !starved(c, b, i, dir, cycle)) continue;
+        b->column_at[dir][i] = WW_DRAM_NEVER;
+        b->row_at[dir][i] = b->row_ready[i];
+        c->left_out = true;
     }
 }
 
-/* Chooses the best of the groups anew in which another one may be it. */
-static inline void look_at_columns(struct ww_dram_channel *c, const uint64_t *hits, uint32_t dir,
-                                   uint64_t cycle) {
-    uint64_t groups = c->changed;
-    if (cycle >= c->best_until) {
-        groups = UINT64_MAX;
-        c->best_until = UINT64_MAX;
-    }
-    for (groups &= c->dram->all_groups; groups; groups &= groups - 1) {
-        uint32_t g = (uint32_t)__builtin_ctzll(groups);
-        uint64_t banks = hits[0] & c->dram->group_mask << g;
-        if (c->dram->bank_words > 1 || banks & (banks - 1))
-            choose_column(c, hits, g, dir, cycle);
-        else
-            choose_only(c, g, banks ? (uint32_t)__builtin_ctzll(banks) : WW_DRAM_NONE, dir);
-    }
-    c->changed = 0;
+static void take_in(struct ww_dram_channel *c) {
+    c->left_out = false;
+    for (uint32_t bank = 0; bank < c->dram->banks; bank++)
+        for (uint32_t dir = 0; dir < 2; dir++)
+            ww_dram_set_times(ww_dram_block(c, bank), bank % WW_DRAM_BLOCK, dir);
 }
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+/* What was found when all banks were looked at. */
+struct view {
+    struct rows rows;
+    struct bests bests;
+    uint64_t changed; /* bit per group of which a hit has ended */
+};
 
 /* Looks at all banks. True: it need not be done anew in this cycle as long as nothing is pushed and the
  * direction stays. */
-static bool look(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
+static inline bool look(struct ww_dram_channel *c, int32_t cycle, struct view *v) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
-    uint64_t passing[WW_DRAM_BANK_WORDS];
-    const uint64_t *hits = c->hits[dir];
     bool starving = may_starve(c, cycle);
-    if (starving) {
-        leave_out_starved(c, dir, cycle, passing);
-        hits = passing;
-    }
-    if (starving || c->writing != c->best_writing) c->changed = UINT64_MAX;
-    c->best_writing = c->writing;
-    look_at_columns(c, hits, dir, cycle);
-    if (starving) c->changed = UINT64_MAX;
-    *rows = (struct rows){.bank = WW_DRAM_NONE, .order = UINT64_MAX, .next = UINT64_MAX};
-    for (uint32_t w = 0; w < c->dram->bank_words; w++)
-        add_rows(c, rows, w, c->busy[dir][w] & ~hits[w], dir, ahead, cycle);
+    if (c->left_out) take_in(c);
+    if (starving) leave_out_starved(c, dir, cycle);
+    v->changed = 0;
+    look_at_columns(c, dir, cycle, &v->bests);
+    look_at_rows(c, dir, cycle, &v->rows);
     return !starving;
 }
 
 /* The same after look() and open_rows(), when column commands have ended hits of one bank and nothing else has
  * changed: rows that could be opened now are, and the others' times are known. False: the bank's row command is
  * due. */
-static bool look_at_bank(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle, struct rows *rows) {
+static inline bool look_at_bank(struct ww_dram_channel *c, uint32_t bank, int32_t cycle, struct view *v) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    uint64_t slot = ww_dram_slot(c), trp = c->dram->timing.trp, ahead = slot > trp ? slot - trp : 0;
-    uint64_t bit = (uint64_t)1 << (bank & 63), time = UINT64_MAX;
-    if (c->busy[dir][bank >> 6] & ~c->hits[dir][bank >> 6] & bit) time = ww_dram_max(c->row_at[bank], ahead);
+    int32_t ahead = ww_dram_row_slot(c), at = ww_dram_block(c, bank)->row_at[dir][bank % WW_DRAM_BLOCK];
+    int32_t time = at == WW_DRAM_NEVER ? at : ww_dram_later(at, ahead);
     if (time <= cycle) return false;
-    if (rows->next < ahead) rows->next = ahead; /* rows that were opened have moved the slot */
-    if (time < rows->next) rows->next = time;
-    look_at_columns(c, c->hits[dir], dir, cycle);
+    if (v->rows.next < ahead) v->rows.next = ahead; /* rows that were opened have moved the slot */
+    if (time < v->rows.next) v->rows.next = time;
+    for (; v->changed; v->changed &= v->changed - 1)
+        look_at_group(c, dir, cycle, (uint32_t)__builtin_ctzll(v->changed), &v->bests);
     return true;
 }
 
-static void open_for_head(struct ww_dram_channel *c, uint32_t bank, uint64_t cycle) {
-    struct ww_dram_bank *b = &c->bank[bank];
-    uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ, head = b->head[dir];
-    uint32_t row = c->entry[head].request.place.row;
-    ww_dram_open_row(c, b, row, cycle);
+static void open_for_head(struct ww_dram_channel *c, uint32_t bank, int32_t cycle) {
+    struct ww_dram_block *b = ww_dram_block(c, bank);
+    uint32_t i = bank % WW_DRAM_BLOCK, dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
+    uint32_t head = b->head[dir][i], row = c->link[head].row;
+    ww_dram_open_row(c, b, i, row, cycle);
     c->entry[head].row_opened = true;
-    ww_dram_set_hit(c, bank, dir, head);
-    ww_dram_set_hit(c, bank, !dir, find_row(c, b->head[!dir], row));
+    ww_dram_set_hit(c, b, i, dir, head);
+    ww_dram_set_hit(c, b, i, !dir, find_row(c, b->head[!dir][i], row));
 }
 
 /* Looks, begins the row changes whose time has come, the oldest entry's first, and makes the choice good for
  * what comes after. As look(). */
-static bool open_rows(struct ww_dram_channel *c, uint64_t cycle, struct rows *rows) {
+static inline bool open_rows(struct ww_dram_channel *c, int32_t cycle, struct view *v) {
     uint32_t dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    uint64_t trp = c->dram->timing.trp;
-    bool holds = look(c, cycle, rows);
-    while (rows->bank != WW_DRAM_NONE) {
-        uint32_t bank = rows->bank;
-        open_for_head(c, bank, cycle);
-        uint64_t slot = ww_dram_slot(c);
-        if (rows->count > 1 && slot <= cycle + trp) {
-            holds = look(c, cycle, rows); /* the next one may begin now, too */
-            continue;
-        }
-        rows->bank = WW_DRAM_NONE;
-        add_column(c, bank, dir, cycle);
-        if (rows->count > 1 && slot - trp < rows->next) rows->next = slot - trp;
+    for (;;) {
+        bool holds = look(c, cycle, v);
+        if (!v->rows.one) return holds;
+        open_for_head(c, v->rows.bank, cycle);
+        int32_t ahead = ww_dram_row_slot(c);
+        if (v->rows.more && ahead <= cycle) continue; /* the next one may begin now, too */
+        add_column(c, v->rows.bank, dir, cycle, &v->bests);
+        if (v->rows.more && ahead < v->rows.next) v->rows.next = ahead;
+        return holds;
     }
-    return holds;
 }
 
-/* The last burst of entry i is issued; its data pass the bus until data_end. */
-static void finish(struct ww_dram_channel *c, uint32_t i, uint64_t cycle, uint64_t data_end) {
+/* Entry n of a bank has no burst left since `cycle`; the last one's data pass the bus until data_end. */
+static void finish(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, enum ww_dram_direction dir,
+                   uint32_t n, int32_t cycle, int32_t data_end) {
     struct ww_dram *d = c->dram;
     const struct ww_dram_request *request =
-        &c->entry[i].request; /* its place is not taken before they return */
-    unlink_entry(c, i);
-    if (request->direction == WW_DRAM_READ)
-        d->client.done(d->client.context, request, ww_clock_time(&d->clock, data_end + d->timing.latency));
+        &c->entry[n].request; /* its place is not taken before they return */
+    unlink_entry(c, b, i, dir, n);
+    if (dir == WW_DRAM_READ)
+        d->client.done(d->client.context, request,
+                       ww_clock_time(&d->clock, c->base + (uint32_t)data_end + d->timing.latency));
     else
         d->client.written(d->client.context, request);
     if (!c->room.wanted) return;
     c->room.wanted = false;
-    d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, cycle));
+    d->client.room(d->client.context, c->index, ww_clock_time(&d->clock, c->base + (uint32_t)cycle));
 }
 
 /* The last burst of a bank's hit went out at `cycle`. */
-static void end_entry(struct ww_dram_channel *c, uint32_t bank, enum ww_dram_direction dir, uint64_t cycle,
-                      uint64_t data_end) {
-    struct ww_dram_bank *b = &c->bank[bank];
-    finish(c, b->hit[dir], cycle, data_end);
-    bool wanted = b->hit[WW_DRAM_READ] != WW_DRAM_NONE || b->hit[WW_DRAM_WRITE] != WW_DRAM_NONE;
-    if (c->dram->timing.closed_page && !wanted) ww_dram_close_row(c, b);
+static void end_entry(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i,
+                      enum ww_dram_direction dir, int32_t cycle, int32_t data_end) {
+    finish(c, b, i, dir, b->hit[dir][i], cycle, data_end);
+    bool wanted = b->hit[WW_DRAM_READ][i] != WW_DRAM_NONE || b->hit[WW_DRAM_WRITE][i] != WW_DRAM_NONE;
+    if (c->dram->timing.closed_page && !wanted) ww_dram_close_row(c, b, i);
 }
 
 /* The next choice may be for the other direction. */
 static bool may_turn(const struct ww_dram_channel *c) {
     return c->writing ? c->room.bursts[WW_DRAM_WRITE] <= c->dram->write_low
                       : c->room.bursts[WW_DRAM_WRITE] >= c->dram->write_high;
-}
-
-/* Of the groups' best banks, the one with the earliest column command, the older entry of equals. */
-static inline uint32_t earliest(const struct ww_dram_channel *c, uint64_t floor, uint64_t *time) {
-    uint64_t groups = c->best_groups;
-    *time = UINT64_MAX;
-    if (!groups) return 0;
-    uint32_t pick = (uint32_t)__builtin_ctzll(groups);
-    uint64_t first = ww_dram_max(c->best[pick].ready, floor);
-    while (groups &= groups - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(groups);
-        const struct ww_dram_best *best = &c->best[i];
-        uint64_t ready = ww_dram_max(best->ready, floor);
-        if (ready > first || (ready == first && best->order > c->best[pick].order)) continue;
-        first = ready;
-        pick = i;
-    }
-    *time = first;
-    return pick;
 }
 
 /* Counts column commands of one direction, of which `hits` found their row open. */
@@ -335,52 +371,56 @@ static void count_columns(const struct ww_dram_channel *c, enum ww_dram_directio
 /* Issues column commands of the best banks before `end`, taking turns between bank groups as their timing
  * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew: returns the
  * bank. Else WW_DRAM_NONE, and *next is the time of the next one. */
-static uint32_t issue_columns(struct ww_dram_channel *c, uint64_t cycle, uint64_t end, uint64_t *next) {
+static inline uint32_t issue_columns(struct ww_dram_channel *c, int32_t cycle, int32_t end, struct view *v,
+                                     int32_t *next) {
+    struct bests *bests = &v->bests;
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
     uint64_t bursts = 0, row_hits = 0;
     uint32_t ended = WW_DRAM_NONE;
-    if (c->column_ready[dir] < cycle) c->column_ready[dir] = cycle;
+    c->column_ready[dir] = ww_dram_later(c->column_ready[dir], cycle);
     while (ended == WW_DRAM_NONE) {
-        uint64_t time;
-        struct ww_dram_best *best = &c->best[earliest(c, c->column_ready[dir], &time)];
+        int32_t time;
+        uint32_t bank = earliest(c, bests, c->column_ready[dir], &time), group = bank & (c->dram->groups - 1);
         *next = time;
         if (time >= end) break;
-        uint32_t bank = best->bank;
-        struct ww_dram_bank *b = &c->bank[bank];
-        struct ww_dram_entry *e = &c->entry[b->hit[dir]];
-        uint64_t data_end = ww_dram_issue_column(c, b, dir, time);
-        best->ready = c->group_ready[b->group];
+        struct ww_dram_block *b = ww_dram_block(c, bank);
+        uint32_t i = bank % WW_DRAM_BLOCK;
+        struct ww_dram_entry *e = &c->entry[b->hit[dir][i]];
+        int32_t data_end = ww_dram_issue_column(c, b, i, dir, time);
+        c->group_ready[group] = bests->ready[group] = time + (int32_t)c->dram->timing.group_gap;
         bursts++;
         row_hits += !e->row_opened;
         e->row_opened = false;
         if (--e->bursts_left) continue;
-        end_entry(c, bank, dir, time, data_end);
-        if (b->hit[dir] == WW_DRAM_NONE || may_turn(c))
+        v->changed |= (uint64_t)1 << group;
+        end_entry(c, b, i, dir, time, data_end);
+        if (b->hit[dir][i] == WW_DRAM_NONE || may_turn(c))
             ended = bank;
         else
-            best->order = b->hit_order[dir];
+            bests->order[group] = b->hit_order[dir][i];
     }
     count_columns(c, dir, bursts, row_hits);
     return ended;
 }
 
-uint64_t ww_dram_schedule(struct ww_dram_channel *c, uint64_t cycle) {
-    uint64_t due = c->dram->timing.trefi ? c->refresh_due : UINT64_MAX, end = cycle + WW_DRAM_AHEAD;
-    uint64_t next, pushed = c->order;
-    struct rows rows;
+int32_t ww_dram_schedule(struct ww_dram_channel *c, int32_t cycle) {
+    int32_t end = cycle + WW_DRAM_AHEAD, due = WW_DRAM_NEVER, next;
+    uint64_t left = c->refresh_due - (c->base + (uint32_t)cycle);
+    struct view v;
+    if (c->dram->timing.trefi && left < WW_DRAM_SPAN) due = cycle + (int32_t)left;
     if (end > due) end = due;
     choose_direction(c);
-    bool holds = open_rows(c, cycle, &rows);
-    for (uint32_t bank; (bank = issue_columns(c, cycle, end, &next)) != WW_DRAM_NONE;) {
-        bool writing = c->writing;
-        choose_direction(c);
-        if (holds && writing == c->writing && pushed == c->order && look_at_bank(c, bank, cycle, &rows))
-            continue;
-        pushed = c->order;
-        holds = open_rows(c, cycle, &rows);
+    for (bool again = true; again;) {
+        bool holds = open_rows(c, cycle, &v), writing = c->writing;
+        uint32_t pushed = c->pushed, bank;
+        again = false;
+        while (!again && (bank = issue_columns(c, cycle, end, &v, &next)) != WW_DRAM_NONE) {
+            choose_direction(c);
+            again = !holds || writing != c->writing || pushed != c->pushed || !look_at_bank(c, bank, cycle, &v);
+        }
     }
-    if (rows.next < next) next = rows.next;
-    if (next == UINT64_MAX) return next;
+    if (v.rows.next < next) next = v.rows.next;
+    if (next == WW_DRAM_NEVER) return next;
     if (next > due) next = due;
     return next > cycle ? next : cycle + 1;
 }

@@ -166,7 +166,7 @@ static uint32_t take_row(struct ww_fast_channel *c, uint32_t *count) {
 static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t count, uint64_t begin) {
     const struct ww_dram_timing *t = &f->dram->timing;
     uint64_t start = begin + t->tcl + t->burst + WW_DRAM_TURNAROUND - t->twl;
-    uint64_t end = start, first = UINT64_MAX, bursts = 0, banks[WW_DRAM_BANK_WORDS] = {0};
+    uint64_t end = start, first = UINT64_MAX, bursts = 0, banks[WW_DRAM_BANKS / 64] = {0};
     while (count) {
         const struct ww_dram_place place = c->write[0].place;
         uint64_t *word = &banks[place.bank >> 6], bit = UINT64_C(1) << (place.bank & 63);

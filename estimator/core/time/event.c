@@ -1,27 +1,24 @@
-/* A calendar of short buckets with a two-level bitmap over them, and one list for what lies beyond it.
+/* A calendar of short buckets with a bitmap over them, and one list for what lies beyond it.
  *
  * Buckets are much shorter than a clock period, so that a bucket holds, as a rule, the events of one clock
  * edge and an event is appended to its list without a walk. The ring covers [base, base + BUCKETS) bucket
- * numbers; base is the bucket of the event fired last, so every bucket of the ring has one meaning.
+ * numbers; base is the bucket of the event fired last, so every bucket of the ring has one meaning. A bucket is
+ * one pointer, to the last event of a circular list: the ring takes few lines of the host's caches.
  */
 #include "event.h"
 #include <assert.h>
 #include <stdlib.h>
 
-enum { BUCKETS = 2048, WORDS = BUCKETS / 64, SUMMARY_WORDS = (WORDS + 63) / 64 };
+enum { BUCKETS = 1024, WORDS = BUCKETS / 64 };
 #define FAR_BUCKET UINT32_MAX
 
-struct bucket {
-    struct ww_event *head, *tail;
-};
-
 struct ww_queue {
-    struct bucket ring[BUCKETS];
-    uint64_t used[WORDS];            /* bit per bucket that holds an event */
-    uint64_t summary[SUMMARY_WORDS]; /* bit per word of `used` that is not 0 */
-    struct ww_event *far;            /* beyond the ring, in no order */
-    uint64_t far_first;              /* lowest bucket number in `far`, UINT64_MAX if empty */
-    uint64_t base;                   /* bucket number of `now` */
+    struct ww_event *ring[BUCKETS]; /* the last event of each bucket, whose `next` is the first; NULL: empty */
+    uint64_t used[WORDS];           /* bit per bucket that holds an event */
+    uint64_t words;                 /* bit per word of `used` that is not 0 */
+    struct ww_event *far;           /* beyond the ring, in no order */
+    uint64_t far_first;             /* lowest bucket number in `far`, UINT64_MAX if empty */
+    uint64_t base;                  /* bucket number of `now` */
     uint64_t now;
     uint64_t order;
     uint64_t floor;
@@ -35,7 +32,7 @@ static bool before(const struct ww_event *a, const struct ww_event *b) {
 struct ww_queue *ww_queue_new(uint64_t bucket_ps) {
     struct ww_queue *q = calloc(1, sizeof *q);
     if (!q) return NULL;
-    while (q->shift < 24 && (uint64_t)8 << (q->shift + 1) <= bucket_ps) q->shift++;
+    while (q->shift < 24 && (uint64_t)4 << (q->shift + 1) <= bucket_ps) q->shift++;
     q->far_first = UINT64_MAX;
     return q;
 }
@@ -44,29 +41,27 @@ void ww_queue_free(struct ww_queue *q) {
     free(q);
 }
 
-static void insert_sorted(struct bucket *b, struct ww_event *e) {
-    struct ww_event **link = &b->head;
-    while (*link && before(*link, e)) link = &(*link)->next;
-    e->next = *link;
-    *link = e;
-    if (!e->next) b->tail = e;
+/* Behind those of the list that come before it; its last one does not. */
+static void insert_sorted(struct ww_event *last, struct ww_event *e) {
+    struct ww_event *previous = last;
+    while (before(previous->next, e)) previous = previous->next;
+    e->next = previous->next;
+    previous->next = e;
 }
 
 static inline void ring_add(struct ww_queue *q, struct ww_event *e) {
     uint32_t index = (uint32_t)(e->time >> q->shift) % BUCKETS;
-    struct bucket *b = &q->ring[index];
+    struct ww_event *last = q->ring[index];
     e->bucket = index;
-    if (!b->head) {
-        e->next = NULL;
-        b->head = b->tail = e;
+    if (!last) {
+        e->next = q->ring[index] = e;
         q->used[index / 64] |= (uint64_t)1 << (index % 64);
-        q->summary[index / 4096] |= (uint64_t)1 << (index / 64 % 64);
-    } else if (before(b->tail, e)) {
-        e->next = NULL;
-        b->tail->next = e;
-        b->tail = e;
+        q->words |= (uint64_t)1 << (index / 64);
+    } else if (before(last, e)) {
+        e->next = last->next;
+        last->next = q->ring[index] = e;
     } else {
-        insert_sorted(b, e);
+        insert_sorted(last, e);
     }
 }
 
@@ -98,9 +93,9 @@ void ww_queue_floor(struct ww_queue *q, uint64_t time) {
 }
 
 static void clear_bucket(struct ww_queue *q, uint32_t index) {
-    q->ring[index].tail = NULL;
+    q->ring[index] = NULL;
     q->used[index / 64] &= ~((uint64_t)1 << (index % 64));
-    if (!q->used[index / 64]) q->summary[index / 4096] &= ~((uint64_t)1 << (index / 64 % 64));
+    if (!q->used[index / 64]) q->words &= ~((uint64_t)1 << (index / 64));
 }
 
 static void far_remove(struct ww_queue *q, struct ww_event *e) {
@@ -119,15 +114,14 @@ void ww_queue_cancel(struct ww_queue *q, struct ww_event *e) {
         far_remove(q, e);
         return;
     }
-    struct bucket *b = &q->ring[e->bucket];
-    struct ww_event *previous = NULL, **link = &b->head;
-    while (*link != e) {
-        previous = *link;
-        link = &previous->next;
+    struct ww_event *last = q->ring[e->bucket], *previous = last;
+    while (previous->next != e) previous = previous->next;
+    if (previous == e) {
+        clear_bucket(q, e->bucket);
+        return;
     }
-    *link = e->next;
-    if (b->tail == e) b->tail = previous;
-    if (!b->head) clear_bucket(q, e->bucket);
+    previous->next = e->next;
+    if (last == e) q->ring[e->bucket] = previous;
 }
 
 void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
@@ -139,20 +133,14 @@ void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
     add(q, e, time);
 }
 
-/* First used bucket at or after `from` within words [from / 64, WORDS); BUCKETS if none. */
+/* First used bucket of a word behind that of `from`, the ring's end being followed by its start; BUCKETS if
+ * none.
+ */
 static __attribute__((noinline)) uint32_t scan(const struct ww_queue *q, uint32_t from) {
-    uint32_t word = from / 64;
-    uint64_t bits = q->used[word] & (UINT64_MAX << (from % 64));
-    if (bits) return word * 64 + (uint32_t)__builtin_ctzll(bits);
-    if (++word == WORDS) return BUCKETS;
-    uint64_t mask = UINT64_MAX << (word % 64);
-    for (uint32_t s = word / 64; s < SUMMARY_WORDS; s++, mask = UINT64_MAX) {
-        uint64_t words = q->summary[s] & mask;
-        if (!words) continue;
-        word = s * 64 + (uint32_t)__builtin_ctzll(words);
-        return word * 64 + (uint32_t)__builtin_ctzll(q->used[word]);
-    }
-    return BUCKETS;
+    uint64_t behind = q->words & UINT64_MAX << (from / 64) << 1, words = behind ? behind : q->words;
+    if (!words) return BUCKETS;
+    uint32_t word = (uint32_t)__builtin_ctzll(words);
+    return word * 64 + (uint32_t)__builtin_ctzll(q->used[word]);
 }
 
 /* Ring index of the earliest bucket in use, BUCKETS if the ring is empty. */
@@ -160,8 +148,7 @@ static inline uint32_t first_bucket(const struct ww_queue *q) {
     uint32_t from = (uint32_t)q->base % BUCKETS;
     uint64_t bits = q->used[from / 64] >> (from % 64);
     if (bits) return from + (uint32_t)__builtin_ctzll(bits);
-    uint32_t index = scan(q, from);
-    return index == BUCKETS && from ? scan(q, 0) : index;
+    return scan(q, from);
 }
 
 /* Moves the ring's start to the first far event and takes in every far event that it then covers. */
@@ -183,16 +170,15 @@ static void take_far(struct ww_queue *q) {
 bool ww_queue_step(struct ww_queue *q) {
     uint32_t index = first_bucket(q);
     bool ring_empty = index == BUCKETS;
-    if (q->far && (ring_empty || q->far_first <= q->ring[index].head->time >> q->shift)) {
+    if (q->far && (ring_empty || q->far_first <= q->ring[index]->next->time >> q->shift)) {
         take_far(q);
         index = first_bucket(q);
     } else if (ring_empty) {
         return false;
     }
-    struct bucket *b = &q->ring[index];
-    struct ww_event *e = b->head;
-    b->head = e->next;
-    if (!b->head) clear_bucket(q, index);
+    struct ww_event *last = q->ring[index], *e = last->next;
+    last->next = e->next;
+    if (e == last) clear_bucket(q, index);
     e->queued = false;
     q->now = e->time;
     q->base = e->time >> q->shift;
@@ -206,7 +192,7 @@ uint64_t ww_queue_now(const struct ww_queue *q) {
 
 uint64_t ww_queue_next(const struct ww_queue *q) {
     uint32_t index = first_bucket(q);
-    uint64_t next = index == BUCKETS ? UINT64_MAX : q->ring[index].head->time;
+    uint64_t next = index == BUCKETS ? UINT64_MAX : q->ring[index]->next->time;
     for (const struct ww_event *e = q->far; e; e = e->next)
         if (e->time < next) next = e->time;
     return next;
