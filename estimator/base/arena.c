@@ -1,10 +1,10 @@
 /* Memory that lives and dies together. */
 #include "arena.h"
+#include "pages.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WW_ASAN 1
@@ -27,38 +27,18 @@
 #define ALIGN 16
 #define CHUNK_MIN ((size_t)64 << 10)
 #define CHUNK_MAX ((size_t)32 << 20)
-#define HUGE ((size_t)2 << 20)
+#define CHUNK_LARGE ((size_t)256 << 10) /* from here on large pages; one costs less than as many small ones */
 
 struct ww_arena_chunk {
     _Alignas(ALIGN) struct ww_arena_chunk *next; /* what is behind the header is aligned as it is */
     size_t size;                                 /* of the data behind the header */
     size_t used;
     size_t dirty;  /* bytes that have been used at some time; those behind them are zero */
-    size_t mapped; /* bytes of the system's pages that it is, 0: it is malloc's */
+    size_t mapped; /* bytes of large pages that it is, 0: it is malloc's */
 };
 
 void ww_arena_init(struct ww_arena *a, size_t limit) {
     *a = (struct ww_arena){.limit = limit};
-}
-
-/* Replay touches a few dozen MiB at random: in large pages of the system, which begin at multiples of their
- * size, it misses the host's TLB less. *size: of a chunk, rounded up to such pages. NULL: there is none to be
- * had. */
-static struct ww_arena_chunk *map_large_pages(size_t *size) {
-#if defined(MADV_HUGEPAGE) && !defined(WW_ASAN)
-    size_t total = (*size + HUGE - 1) & ~(HUGE - 1);
-    char *all = mmap(NULL, total + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (all == MAP_FAILED) return NULL;
-    size_t before = -(uintptr_t)all & (HUGE - 1);
-    if (before) munmap(all, before);
-    munmap(all + before + total, HUGE - before);
-    madvise(all + before, total, MADV_HUGEPAGE);
-    *size = total;
-    return (struct ww_arena_chunk *)(void *)(all + before);
-#else
-    (void)size;
-    return NULL;
-#endif
 }
 
 static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
@@ -67,7 +47,8 @@ static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
     size_t total = size + sizeof(struct ww_arena_chunk);
     if (a->limit && (total > a->limit || a->used > a->limit - total)) return NULL;
     /* At first large ones are zeroed pages of the system; later calloc would clear more than is asked for. */
-    struct ww_arena_chunk *c = total >= HUGE && total < SIZE_MAX / 2 ? map_large_pages(&total) : NULL;
+    bool large = total >= CHUNK_LARGE && (!a->limit || total >= WW_PAGES_LARGE);
+    struct ww_arena_chunk *c = large ? ww_pages_new(&total, WW_PAGES_LARGE) : NULL;
     bool mapped = c;
     if (!c) c = a->reset ? malloc(total) : calloc(1, total);
     if (!c) return NULL;
@@ -162,7 +143,7 @@ static void free_chunks(struct ww_arena_chunk *c) {
         struct ww_arena_chunk *next = c->next;
         UNPOISON(c + 1, c->size);
         if (c->mapped)
-            munmap(c, c->mapped);
+            ww_pages_free(c, c->mapped);
         else
             free(c);
         c = next;

@@ -170,6 +170,25 @@ static void each_part_of_a_narrow_pipeline_conflicts_by_itself(void **state) {
     assert_int_equal(ww_smem_degrees(&s, &a, NULL, 0, 4, 8, d), 0);
 }
 
+static void what_is_found_to_be_one_pass_soon_is_one(void **state) {
+    (void)state;
+    const struct ww_smem_banks banks[] = {banks_of(32, 4, 0, 0), banks_of(32, 8, 4, 0), banks_of(32, 8, 8, 0),
+                                          banks_of(16, 4, 0, 0), banks_of(16, 4, 0, 1)};
+    uint32_t found = 0;
+    for (size_t k = 0; k < sizeof banks / sizeof *banks; k++)
+        for (uint32_t width = 1; width <= 16; width *= 2)
+            for (int32_t stride = -20; stride <= 20; stride++)
+                for (uint64_t base = 1024; base < 1024 + 20; base++) {
+                    struct ww_access a = {base, stride, WW_AFFINE};
+                    if (!ww_smem_one_pass(&banks[k], &a, width)) continue;
+                    struct ww_smem_passes p = ww_smem_passes(&banks[k], &a, NULL, UINT32_MAX, width);
+                    assert_int_equal(p.parts, 1);
+                    assert_int_equal(p.conflicts, 0);
+                    found++;
+                }
+    assert_true(found > 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kepler_has_no_conflict_at_a_stride_of_2_in_either_mode),
@@ -185,6 +204,7 @@ int main(void) {
         cmocka_unit_test(doubles_of_a_half_warp_conflict_in_two_ways),
         cmocka_unit_test(each_part_of_a_narrow_pipeline_conflicts_by_itself),
         cmocka_unit_test(latency_is_straight_between_the_measured_degrees),
+        cmocka_unit_test(what_is_found_to_be_one_pass_soon_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

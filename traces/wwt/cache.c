@@ -100,8 +100,7 @@ enum ww_code ww_wwt_load_group(struct ww_trace *t, size_t launch, struct ww_wwt_
     WW_TRY(ww_wwt_read_chunk(t, g->offset, WW_WWT_CHUNK_CTAS, g->stored, g->raw, g->crc, error));
     enum ww_code code =
         ww_wwt_decode(&t->index.launch[launch], launch, g, t->version, (const unsigned char *)t->raw.p,
-                      t->raw.n, t->spare, &g->decoded, &why, &at);
-    t->spare = NULL;
+                      t->raw.n, &t->slabs, &g->decoded, &why, &at);
     if (code == WW_NOMEM) return ww_fail_nomem(error, "the CTAs of a trace");
     if (code != WW_OK)
         return ww_wwt_bad(t, error, g->offset, "the CTA group, near byte %zu of its data: %s", at, why);
@@ -120,10 +119,7 @@ static void drop_oldest(struct ww_trace *t) {
     struct ww_wwt_decoded *d = t->oldest;
     unlink_idle(t, d);
     d->group->decoded = NULL;
-    if (t->spare || d->bytes > WW_WWT_SPARE_BYTES)
-        ww_wwt_decoded_free(d);
-    else
-        t->spare = d;
+    ww_wwt_decoded_free(d);
 }
 
 void ww_wwt_drop_idle(struct ww_trace *t) {

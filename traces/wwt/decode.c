@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void free_room(struct ww_wwt_decoded *d, void *p, size_t room, size_t size) {
+    ww_slabs_give(d->slabs, p, (room + 1) * size);
+}
+
 /* The group's own list of CTAs, which must be the index's. */
 static bool read_runs(struct ww_wwt_decoder *x, struct ww_cursor *c, size_t number) {
     const struct ww_wwt_group *g = x->d->group;
@@ -61,7 +65,7 @@ static bool read_warps(struct ww_wwt_decoder *x, uint32_t *warp_path, size_t cou
     if (total != most || total > WW_WWT_ACCESS_MAX)
         return ww_wwt_reject(x, c, "the number of accesses is not that of the steps");
     d->access_count = (size_t)total;
-    d->access = ww_wwt_room(d->access, &d->access_room, d->access_count, sizeof *d->access);
+    d->access = ww_wwt_room(d, &d->access_room, d->access_count, sizeof *d->access);
     return d->access ? true : ww_wwt_no_memory(x);
 }
 
@@ -72,6 +76,13 @@ static void point_warps(struct ww_wwt_decoded *d, size_t count) {
         d->warp[i].pool = d->pool;
         access += d->warp[i].access_count;
     }
+}
+
+/* The pool was the last to grow: what it has not filled is given back. */
+static void cut_pool(struct ww_wwt_decoded *d) {
+    size_t size = sizeof *d->pool;
+    if (d->pool && ww_slabs_resize(d->slabs, d->pool, (d->pool_room + 1) * size, (d->pool_count + 1) * size))
+        d->pool_room = d->pool_count;
 }
 
 static bool decode_warps(struct ww_wwt_decoder *x) {
@@ -87,6 +98,7 @@ static bool decode_warps(struct ww_wwt_decoder *x) {
                                    : ww_wwt_no_memory(x);
     free(warp_path);
     if (!ok) return false;
+    cut_pool(d);
     point_warps(d, (size_t)count);
     d->bytes = sizeof *d + (size_t)count * sizeof *d->warp + d->step_room * sizeof *d->step +
                d->access_room * sizeof *d->access + d->pool_room * sizeof *d->pool;
@@ -103,34 +115,30 @@ static bool decode(struct ww_wwt_decoder *x, size_t number, struct ww_cursor *c)
     return true;
 }
 
-void *ww_wwt_room(void *old, size_t *room, size_t n, size_t size) {
-    if (old && *room >= n) return old;
-    free(old);
-    void *p = malloc((n + 1) * size);
+void *ww_wwt_room(struct ww_wwt_decoded *d, size_t *room, size_t n, size_t size) {
+    void *p = ww_slabs_take(d->slabs, (n + 1) * size);
     *room = p ? n : 0;
     return p;
 }
 
-/* An empty group, with the memory of the spare one. */
-static struct ww_wwt_decoded *recycle(struct ww_wwt_decoded *spare) {
-    if (!spare) return calloc(1, sizeof *spare);
-    free(spare->warp);
-    *spare = (struct ww_wwt_decoded){
-        .step = spare->step,
-        .access = spare->access,
-        .pool = spare->pool,
-        .step_room = spare->step_room,
-        .access_room = spare->access_room,
-        .pool_room = spare->pool_room,
-    };
-    return spare;
+void *ww_wwt_more_room(struct ww_wwt_decoded *d, void *old, size_t *room, size_t n, size_t size) {
+    if (old && ww_slabs_resize(d->slabs, old, (*room + 1) * size, (n + 1) * size)) {
+        *room = n;
+        return old;
+    }
+    void *p = ww_slabs_take(d->slabs, (n + 1) * size);
+    if (!p) return NULL;
+    if (old) memcpy(p, old, *room * size);
+    free_room(d, old, *room, size);
+    *room = n;
+    return p;
 }
 
 void ww_wwt_decoded_free(struct ww_wwt_decoded *d) {
     if (!d) return;
-    free(d->step);
-    free(d->access);
-    free(d->pool);
+    free_room(d, d->step, d->step_room, sizeof *d->step);
+    free_room(d, d->access, d->access_room, sizeof *d->access);
+    free_room(d, d->pool, d->pool_room, sizeof *d->pool);
     free(d->warp);
     free(d->path);
     free(d->access_step);
@@ -138,12 +146,14 @@ void ww_wwt_decoded_free(struct ww_wwt_decoded *d) {
 }
 
 enum ww_code ww_wwt_decode(const struct ww_wwt_launch *launch, size_t number, struct ww_wwt_group *g,
-                           uint32_t version, const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
+                           uint32_t version, const unsigned char *raw, size_t n, struct ww_slabs *slabs,
                            struct ww_wwt_decoded **out, const char **why, size_t *at) {
-    struct ww_wwt_decoder x = {.launch = &launch->view, .version = version, .d = recycle(spare), .at = raw};
+    struct ww_wwt_decoder x = {
+        .launch = &launch->view, .version = version, .d = calloc(1, sizeof *x.d), .at = raw};
     struct ww_cursor c = {raw, raw + n, false};
     if (!x.d) return WW_NOMEM;
     x.d->group = g;
+    x.d->slabs = slabs;
     if (!decode(&x, number, &c)) {
         ww_wwt_decoded_free(x.d);
         *why = x.why;

@@ -5,6 +5,7 @@
 #ifndef WW_WWT_DECODE_H
 #define WW_WWT_DECODE_H
 
+#include "../../estimator/base/slabs.h"
 #include "index.h"
 
 /* One control-flow path: the steps that one or more warps made. */
@@ -18,6 +19,7 @@ struct ww_wwt_path {
 struct ww_wwt_decoded {
     struct ww_wwt_group *group;
     uint32_t refs;
+    struct ww_slabs *slabs;               /* where arrays are from, or NULL */
     struct ww_wwt_decoded *newer, *older; /* among the idle ones, when refs is 0 */
     size_t bytes;                         /* of memory */
     struct ww_step *step;                 /* of all paths */
@@ -31,15 +33,16 @@ struct ww_wwt_decoded {
     struct ww_step *access_step;              /* the steps that have an access, of all paths */
 };
 
-/* Gives an array of at least n entries of `size` bytes: `old` (of *room entries), or a new one in its place
- * without its contents; NULL: no memory. */
-void *ww_wwt_room(void *old, size_t *room, size_t n, size_t size);
+/* Gives an array of n entries of `size` bytes, of the group; NULL: no memory. */
+void *ww_wwt_room(struct ww_wwt_decoded *d, size_t *room, size_t n, size_t size);
+/* The same in place of `old` (of *room entries, fewer), with its contents; NULL: no memory, and it stays. */
+void *ww_wwt_more_room(struct ww_wwt_decoded *d, void *old, size_t *room, size_t n, size_t size);
 
 /* Decodes the uncompressed group `g` of the launch (number `number` of a file of that version). Errors:
- * WW_INPUT with *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. `spare` is a
- * decoded group that is no longer needed, or NULL: its memory is reused or freed. */
+ * WW_INPUT with *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. Memory
+ * of the group is from the slabs, which outlive it; NULL: malloc's. */
 enum ww_code ww_wwt_decode(const struct ww_wwt_launch *launch, size_t number, struct ww_wwt_group *g,
-                           uint32_t version, const unsigned char *raw, size_t n, struct ww_wwt_decoded *spare,
+                           uint32_t version, const unsigned char *raw, size_t n, struct ww_slabs *slabs,
                            struct ww_wwt_decoded **out, const char **why, size_t *at);
 void ww_wwt_decoded_free(struct ww_wwt_decoded *d);
 

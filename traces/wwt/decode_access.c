@@ -32,10 +32,9 @@ static bool reserve_pool(struct ww_wwt_decoder *x) {
     if (d->pool_count > WW_WWT_POOL_MAX)
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "a group has too many listed addresses");
     size_t room = d->pool_room ? d->pool_room * 2 : 4096;
-    uint64_t *pool = realloc(d->pool, room * sizeof *pool);
+    uint64_t *pool = ww_wwt_more_room(d, d->pool, &d->pool_room, room, sizeof *pool);
     if (!pool) return ww_wwt_no_memory(x);
     d->pool = pool;
-    d->pool_room = room;
     return true;
 }
 
@@ -242,6 +241,33 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     return true;
 }
 
+/* Affine, with the instruction's last stride, and where it is predicted to be: no column has more of it. */
+static inline bool is_predicted(unsigned token) {
+    unsigned kinds =
+        1u << WW_WWT_BASE_REF | 1u << WW_WWT_BASE_LINEAR | 1u << WW_WWT_BASE_CHAIN | 1u << WW_WWT_BASE_INDEX;
+    return token >> WW_WWT_FORM_SHIFT == WW_WWT_FORM_AFFINE && (kinds >> (token & 7) & 1);
+}
+
+/* Decodes such accesses of a warp, the usual ones, from number i of n on; returns the number of the first that
+ * is another one. */
+static uint32_t decode_predicted(struct access_decoder *a, const struct ww_step *step,
+                                 const struct ww_access *ref, struct ww_access *out, uint32_t i, uint32_t n) {
+    struct ww_cursor *c = &a->x->col[WW_WWT_COL_ACCESS];
+    const struct ww_inst *inst = a->x->launch->inst;
+    if (n - i > (size_t)(c->end - c->p)) n = i + (uint32_t)(c->end - c->p);
+    const unsigned char *token = c->p;
+    for (; i < n && is_predicted(*token); i++, token++) {
+        struct ww_wwt_inst_state *s = &a->p.inst[step[i].inst];
+        struct ww_wwt_context context =
+            ww_wwt_context(&a->p, s, false, step[i].mask, inst[step[i].inst].width, ref ? &ref[i] : NULL);
+        uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)(*token & 7), &context);
+        out[i] = (struct ww_access){base, s->stride, WW_AFFINE};
+        ww_wwt_learn(&a->p, s, base, &context);
+    }
+    c->p = token;
+    return i;
+}
+
 static bool decode_warps(struct access_decoder *a, const uint32_t *warp_path, size_t warp_count) {
     struct ww_wwt_decoder *x = a->x;
     struct ww_access *out = x->d->access;
@@ -251,8 +277,12 @@ static bool decode_warps(struct access_decoder *a, const uint32_t *warp_path, si
         const struct ww_access *ref = path->ref;
         a->p.stamp = (uint32_t)w + 1;
         path->ref = path->access_count ? out : NULL;
-        for (uint32_t i = 0; i < path->access_count; i++, out++)
-            if (!decode_access(a, &step[i], ref ? &ref[i] : NULL, out)) return false;
+        for (uint32_t i = 0, n = path->access_count;; i++) {
+            i = decode_predicted(a, step, ref, out, i, n);
+            if (i == n) break;
+            if (!decode_access(a, &step[i], ref ? &ref[i] : NULL, &out[i])) return false;
+        }
+        out += path->access_count;
     }
     for (int i = WW_WWT_COL_ACCESS; i < WW_WWT_COLUMNS; i++)
         if (x->col[i].failed) return ww_wwt_reject(x, &x->col[i], "the accesses are cut off");

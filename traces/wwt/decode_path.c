@@ -21,7 +21,7 @@ static bool read_lengths(struct ww_wwt_decoder *x) {
         total += n;
     }
     d->step_count = (size_t)total;
-    d->step = ww_wwt_room(d->step, &d->step_room, d->step_count, sizeof *d->step);
+    d->step = ww_wwt_room(d, &d->step_room, d->step_count, sizeof *d->step);
     return d->step ? true : ww_wwt_no_memory(x);
 }
 

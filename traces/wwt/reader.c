@@ -162,7 +162,7 @@ void ww_trace_close(struct ww_trace *t) {
     for (size_t i = 0; i < t->index.launch_count; i++)
         for (uint32_t g = 0; g < t->index.launch[i].group_count; g++)
             ww_wwt_decoded_free(t->index.launch[i].group[g].decoded);
-    ww_wwt_decoded_free(t->spare);
+    ww_slabs_free(&t->slabs);
     if (t->fd >= 0) close(t->fd);
     ww_arena_free(&t->arena);
     ZSTD_freeDCtx(t->zstd);

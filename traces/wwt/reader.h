@@ -15,8 +15,6 @@
 /* Idle decoded groups that are kept, and their memory. */
 #define WW_WWT_IDLE_GROUPS 4u
 #define WW_WWT_IDLE_BYTES ((size_t)256 << 20)
-/* A dropped group's memory up to this size is used again. */
-#define WW_WWT_SPARE_BYTES ((size_t)64 << 20)
 
 struct ww_trace {
     char *path;
@@ -32,7 +30,7 @@ struct ww_trace {
     struct ww_buf stored, raw;              /* of the chunk that is being read */
     struct ww_wwt_decoded *newest, *oldest; /* idle */
     size_t idle_count, idle_bytes;
-    struct ww_wwt_decoded *spare; /* dropped; its memory is for the next group, or NULL */
+    struct ww_slabs slabs; /* of decoded groups */
 };
 
 /* Opens a trace that lies in memory, which stays the caller's and must outlive it. `name` is for errors. */

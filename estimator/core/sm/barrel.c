@@ -1,6 +1,7 @@
 /* The in-order barrel pipeline of an SM, where a mechanism of kind "pipe" gives it one. */
 #include "../../result/result.h"
 #include "barrel.h"
+#include "lsu_queue.h"
 
 static const struct ww_subwarp bubble = {0};
 
@@ -113,7 +114,7 @@ static void resolve(struct ww_sm *sm, uint32_t f, uint64_t cycle) {
     if (e->shared) ww_history_update(&b->history, e->inst, e->conflicts);
     if (!e->pushes) return;
     b->reserved--;
-    ww_lsu_push(sm, &sm->warp[e->warp], e->inst, e->mask, e->access, cycle);
+    ww_lsu_push(sm, &sm->warp[e->warp], &sm->core->code.inst[e->inst], e->inst, e->mask, e->access, cycle);
     if (e->leaves) find_first(b, e->warp, sm->core->pipe_plan.parts);
 }
 

@@ -4,6 +4,7 @@
 #include "collect.h"
 #include "const_operand.h"
 #include "issue_rules.h"
+#include "lsu_queue.h"
 #include "regs.h"
 #include "tensor.h"
 #include "waits.h"
@@ -58,7 +59,7 @@ void ww_issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst 
     }
     set_results(sm, w, d, cycle, WW_SB(WW_NEVER, (uint64_t)d->state));
     if (d->async || d->sends) count_copy(sm, w, d);
-    ww_lsu_push(sm, w, inst, mask, d->access ? w->access : NULL, cycle);
+    ww_lsu_push(sm, w, d, inst, mask, d->access ? w->access : NULL, cycle);
 }
 
 static void sleep_until(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {

@@ -2,6 +2,7 @@
 #include "issue_plain.h"
 #include "../../result/result.h"
 #include "issue_rules.h"
+#include "lsu_queue.h"
 #include "regs.h"
 #include "warp_head.h"
 
@@ -147,6 +148,20 @@ static inline void write_results(struct ww_sm *sm, struct ww_warp *w, const stru
     if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
 }
 
+/* As ww_issue_memory. */
+static inline void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                                const struct ww_step *step, uint64_t cycle) {
+    uint64_t entry = WW_SB(WW_NEVER, (uint64_t)d->state);
+    const uint16_t *end = d->check + d->check_count;
+    if (!step->mask || d->sends) {
+        ww_issue_memory(sm, w, d, step->mask, step->inst, cycle);
+        return;
+    }
+    for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = entry;
+    if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
+    ww_lsu_push(sm, w, d, step->inst, step->mask, d->access ? w->access : NULL, cycle);
+}
+
 /* The head of the warp, which is ready and not its last instruction, issues by its lane. */
 static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d) {
     struct ww_sm *sm = t->sm;
@@ -164,7 +179,7 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
     if (d->lane == WW_LANE_MEMORY)
-        ww_issue_memory(sm, w, d, step.mask, step.inst, cycle + delay);
+        issue_memory(sm, w, d, &step, cycle + delay);
     else
         write_results(sm, w, d, cycle, delay);
     w->access += d->access;

@@ -8,36 +8,7 @@
 
 #define PASS 4 /* lines that are looked up in a cycle, as a rule at most */
 
-/* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
-WW_AHEAD expect(const struct ww_smem_banks *banks, const struct ww_access *access, const uint64_t *pool,
-                const struct ww_dinst *d) {
-    __builtin_prefetch((const void *)((uintptr_t)access + 64));
-    if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
-    for (uint32_t i = 0; i < 32; i += 8) __builtin_prefetch(pool + access->list + i);
-}
-
-void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
-                 const struct ww_access *access, uint64_t cycle) {
-    const struct ww_dinst *d = &sm->core->code.inst[inst];
-    if (access) expect(&sm->core->banks, access, w->pool, d);
-    struct ww_lsu *l = &sm->lsu;
-    struct ww_lsu_entry e = {access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
-    if (l->sub) {
-        ww_lsu_sub_add(sm, &e, cycle);
-    } else {
-        uint32_t at = l->head + l->count;
-        l->ring[at >= l->capacity ? at - l->capacity : at] = e;
-        if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
-        if (l->count == l->capacity) ww_lsu_close(sm);
-    }
-    sm->core->inflight++;
-    w->inflight++;
-    w->memory_count++;
-    w->shared_queued += d->path <= WW_L_SHARED_ATOMIC;
-}
-
-void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
-    if (--w->inflight || !w->done) return;
+void ww_lsu_drained(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     sm->draining--;
     ww_cta_warp_gone(sm, w->cta, cycle);
 }
@@ -69,11 +40,13 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     uint64_t taken = 1, extra = 0;
     if (d->path != WW_L_SHUFFLE) {
         struct ww_smem_passes p = {1, 0};
-        if (e->access) p = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, d->width);
+        if (e->access && !ww_smem_one_pass(&core->banks, e->access, d->width)) {
+            p = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, d->width);
+            core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
+            core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
+            core->epochs.inst[e->inst].counter[WW_I_SHARED_CONFLICTS] += p.conflicts;
+        }
         core->counter[WW_C_SHARED_PASSES] += p.parts + p.conflicts;
-        core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
-        core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
-        core->epochs.inst[e->inst].counter[WW_I_SHARED_CONFLICTS] += p.conflicts;
         uint64_t pass =
             d->result_count || !gpu->shared_store_cycles ? gpu->shared_pass_cycles : gpu->shared_store_cycles;
         taken = (p.parts + p.conflicts) * pass;
@@ -289,14 +262,14 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
     if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
-    const struct ww_lsu_entry e = l->ring[l->head];
-    const struct ww_dinst *d = &sm->core->code.inst[e.inst];
+    const struct ww_lsu_entry *e = &l->ring[l->head]; /* until something else issues */
+    const struct ww_dinst *d = &sm->core->code.inst[e->inst];
     bool shared = d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC;
-    if (sm->cluster && shared && e.access && do_peers(sm, &e, d, cycle)) return;
+    if (sm->cluster && shared && e->access && do_peers(sm, e, d, cycle)) return;
     if (d->path <= WW_L_SHARED_ATOMIC)
-        do_shared(sm, &e, d, cycle);
+        do_shared(sm, e, d, cycle);
     else
-        do_requests(sm, &e, d, cycle);
+        do_requests(sm, e, d, cycle);
 }
 
 /* Operations with a result: one part more is complete. */

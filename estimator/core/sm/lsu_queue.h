@@ -18,10 +18,94 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena);
 /* The queue of all schedulers is full; has room again. */
 void ww_lsu_close(struct ww_sm *sm);
 void ww_lsu_open(struct ww_sm *sm);
-/* With places of schedulers: an instruction of the warp issues in `cycle`; entry->from is filled in. */
-void ww_lsu_sub_add(struct ww_sm *sm, struct ww_lsu_entry *entry, uint64_t cycle);
+
+/* ---- places of schedulers ---- */
+
+static inline void ww_lsu_set_free(struct ww_sched *s, uint64_t cycle) {
+    s->free[WW_G_LSU] = s->free[WW_G_SHARED] = cycle;
+}
+
+static inline uint8_t ww_lsu_next_place(const struct ww_gpu_spec *g, uint8_t place) {
+    return (uint8_t)(place + 1u == g->lsu_sub_queue ? 0u : place + 1u);
+}
+
+/* Takes a place of the scheduler; returns the cycle from which the unit may take the instruction. */
+static inline uint64_t ww_lsu_take_place(struct ww_sm *sm, uint32_t scheduler, uint64_t cycle) {
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    struct ww_lsu_sub *u = &sm->lsu.sub[scheduler];
+    uint64_t from = u->free > cycle + 1 ? u->free : cycle + 1;
+    uint8_t in = ww_lsu_next_place(g, u->in);
+    u->free = from + g->lsu_sub_cycles;
+    u->leave[u->in] = WW_NEVER;
+    u->in = in;
+    ww_lsu_set_free(&sm->sched[scheduler], u->leave[in]);
+    return from;
+}
+
 /* The unit is done with an instruction of the warp, which it took in cycle `taken`. */
-void ww_lsu_sub_leave(struct ww_sm *sm, uint32_t warp, uint64_t taken);
+static inline void ww_lsu_leave_place(struct ww_sm *sm, uint32_t warp, uint64_t taken) {
+    uint32_t scheduler = sm->warp[warp].sched;
+    const struct ww_gpu_spec *g = sm->core->gpu;
+    struct ww_lsu_sub *u = &sm->lsu.sub[scheduler];
+    uint64_t at = taken + g->lsu_sub_stages;
+    uint8_t out = u->out;
+    u->leave[out] = at;
+    u->out = ww_lsu_next_place(g, out);
+    if (out == u->in) { /* the next one to be taken */
+        struct ww_sched *s = &sm->sched[scheduler];
+        ww_lsu_set_free(s, at);
+        if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, at);
+    }
+}
+
+/* ---- the ring ---- */
+
+/* Puts it behind those whose addresses are there before or at the same time. One that the unit works on stays
+ * the first, and so does any where the unit has other work, too. */
+static inline void ww_lsu_insert(struct ww_lsu *l, const struct ww_lsu_entry *e) {
+    uint32_t first = l->active || l->reexec.capacity ? 1 : 0, i = l->count, at = l->head + i;
+    if (at >= l->capacity) at -= l->capacity;
+    while (i > first) {
+        uint32_t before = at ? at - 1 : l->capacity - 1;
+        if (l->ring[before].from <= e->from) break;
+        l->ring[at] = l->ring[before];
+        at = before;
+        i--;
+    }
+    l->ring[at] = *e;
+    if (i == 0 && l->count) l->free = l->busy > e->from ? l->busy : e->from;
+}
+
+/* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
+WW_AHEAD ww_lsu_expect(const struct ww_smem_banks *banks, const struct ww_access *access, const uint64_t *pool,
+                       const struct ww_dinst *d) {
+    __builtin_prefetch((const void *)((uintptr_t)access + 64));
+    if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
+    for (uint32_t i = 0; i < 32; i += 8) __builtin_prefetch(pool + access->list + i);
+}
+
+/* The warp's instruction d (number inst) issues in `cycle`. access: NULL if it has none. */
+static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t inst,
+                               uint32_t mask, const struct ww_access *access, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    struct ww_lsu_entry e = {access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
+    if (access) ww_lsu_expect(&sm->core->banks, access, w->pool, d);
+    if (l->sub) {
+        e.from = ww_lsu_take_place(sm, w->sched, cycle);
+        if (l->count == 0) l->busy = l->free;
+        ww_lsu_insert(l, &e);
+        if (l->count++ == 0 && l->free < e.from) l->free = e.from;
+    } else {
+        uint32_t at = l->head + l->count;
+        l->ring[at >= l->capacity ? at - l->capacity : at] = e;
+        if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
+        if (l->count == l->capacity) ww_lsu_close(sm);
+    }
+    sm->core->inflight++;
+    w->inflight++;
+    w->memory_count++;
+    w->shared_queued += d->path <= WW_L_SHARED_ATOMIC;
+}
 
 /* The unit is done with the first instruction, which it took in cycle `taken`. */
 static inline void ww_lsu_pop(struct ww_sm *sm, uint64_t taken) {
@@ -34,7 +118,7 @@ static inline void ww_lsu_pop(struct ww_sm *sm, uint64_t taken) {
     l->busy = l->free;
     if (l->count && l->ring[l->head].from > l->free) l->free = l->ring[l->head].from;
     if (l->sub)
-        ww_lsu_sub_leave(sm, warp, taken);
+        ww_lsu_leave_place(sm, warp, taken);
     else if (l->count + 1 == l->capacity)
         ww_lsu_open(sm);
 }

@@ -465,10 +465,20 @@ static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
 /* ---- warp.c ---- (see also warp_head.h) */
 /* The same as ww_head_look, for those that do it rarely. Of a paused warp nothing is looked at. */
 void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
-/* A result that the warp may wait for has come; served is the state of those who waited for it. */
-void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
+/* The warp waits for a reply, and a result has come; served is the state of those who waited for it. */
+void ww_warp_look_again(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served);
+/* A result that the warp may wait for has come. */
+static inline void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served) {
+    if (w->pending) ww_warp_look_again(sm, w, cycle, served);
+}
+/* All memory operations that its fence waits for have their replies. */
+void ww_warp_release_fence(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A memory operation has its last reply: fences and ended warps may wait for it. */
-void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready);
+static inline void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready) {
+    if (ready > w->memory_at) w->memory_at = ready;
+    w->memory_count--;
+    if (w->fenced && w->memory_count == 0) ww_warp_release_fence(sm, w, cycle);
+}
 /* No instruction is left, from `cycle` on. */
 void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* A warp comes to, or leaves, its scheduler. */
@@ -505,8 +515,6 @@ bool ww_shared_barrier(struct ww_sm *sm, uint32_t cta, const struct ww_dinst *d,
 void ww_shared_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 
 /* ---- lsu.c, l1_reply.c; see also l1.h ---- */
-void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, uint32_t inst, uint32_t mask,
-                 const struct ww_access *access, uint64_t cycle);
 /* Works in `cycle`: it has an instruction and is free. */
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycle after `cycle` at which the unit has something to do. */
@@ -518,8 +526,12 @@ static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
  * long the unit is taken. */
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
                   const struct ww_line_request *r, uint64_t cycle, uint32_t *cycles);
+/* An ended warp has no instruction left in the unit. */
+void ww_lsu_drained(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 /* The warp's instruction has left the unit (or, if it has a result, its data have come). */
-void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
+static inline void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    if (--w->inflight == 0 && w->done) ww_lsu_drained(sm, w, cycle);
+}
 
 /* ---- reexec.c ---- */
 bool ww_reexec_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t entries);

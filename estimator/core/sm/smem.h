@@ -38,6 +38,13 @@ static inline bool ww_smem_close(const struct ww_smem_banks *s, const struct ww_
     return a->list != WW_AFFINE && a->stride > 0 &&
            (((uint32_t)a->stride + width - 1) >> s->map_shift) + 1 < s->banks;
 }
+/* Lanes that all access one word, or words side by side: a pass without conflicts, found out soon. */
+static inline bool ww_smem_one_pass(const struct ww_smem_banks *s, const struct ww_access *a, uint32_t width) {
+    uint32_t word = 1u << s->bank_shift, cut = width == word ? 0 : word;
+    if (a->list != WW_AFFINE || width > word || (a->base & (width - 1)) || s->half_warp) return false;
+    return a->stride == 0 || (a->stride == (int32_t)width && s->map_shift == s->bank_shift &&
+                              width * 32 + cut <= word * s->banks);
+}
 /* mask is not 0. */
 struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *access,
                                      const uint64_t *pool, uint32_t mask, uint32_t width);

@@ -21,28 +21,32 @@ void ww_warp_head(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (!w->paused) ww_head_look(sm, w, cycle);
 }
 
-void ww_warp_arrival(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served) {
-    if (!w->pending) return;
-    uint64_t entry = ww_head_entry(w, w->head);
+/* What ww_head_look would do, since the head has been looked at. */
+void ww_warp_look_again(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint32_t served) {
+    uint64_t entry = ww_head_entry(w, w->head), at = WW_SB_CYCLE(entry);
     uint32_t cause = ww_slot_cause[w->state];
-    if (WW_SB_CYCLE(entry) == WW_NEVER && ww_slot_cause[WW_SB_STATE(entry)] == cause) return;
+    if (at == WW_NEVER && ww_slot_cause[WW_SB_STATE(entry)] == cause) return;
     if (ww_slot_cause[served] == cause) w->state = (uint8_t)served;
     ww_warp_count(sm, w, cycle);
     w->pending = false;
-    ww_warp_head(sm, w, cycle);
+    if (w->paused) return;
+    if (at <= cycle) {
+        ww_make_ready(sm, w, w->head->group, cycle);
+        return;
+    }
+    ww_warp_set_state(sm, w, WW_SB_STATE(entry), cycle);
+    w->operands_at = at;
+    if (at == WW_NEVER)
+        w->pending = true;
+    else
+        ww_wake_at(sm, w, at);
 }
 
-static void release_fence(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+void ww_warp_release_fence(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     w->fenced = false;
     w->front = w->memory_at > cycle ? w->memory_at : cycle;
     w->front_state = WW_S_MEMBAR;
     ww_warp_head(sm, w, cycle);
-}
-
-void ww_warp_memory_done(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t ready) {
-    if (ready > w->memory_at) w->memory_at = ready;
-    w->memory_count--;
-    if (w->fenced && w->memory_count == 0) release_fence(sm, w, cycle);
 }
 
 void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
