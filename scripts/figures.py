@@ -17,6 +17,11 @@ usage: figures.py PROGRAM NAME...   (make figures NAME=...)
     sweep-speed   docs/guide/sweep.md: processor time of a sampled sweep and of screening (ten minutes)
     slices        docs/studies/tuning.md: variants replayed on a slice, and with all CTAs on the whole GPU
     copies        docs/model/tlb.md: GB/s of copies on gtx980 by their size and the walkers
+    bulk-copy     docs/model/tma.md: cycles of bulk copies and reductions beside an H100 NVL's (needs nvcc)
+    cluster-ring  docs/model/cluster.md: TB/s of CTAs that read their neighbour's shared memory (needs nvcc)
+    attention     docs/studies/attention.md: cycles and TFLOPS of FlashAttention (needs nvcc and its sources; an hour of one core).
+                  FLASH2, FLASH3 and FLASH30 name folders of kernels: csrc/flash_attn/src, hopper, and hopper of 7f67966c; CUTLASS and
+                  CUTLASS30 its include folders of 4.7 and fa4f6359
     sampling-start  docs/model/sampling.md: reduction sampled and in full, by scheduler, and the change by the second start
 """
 import json
@@ -53,12 +58,12 @@ class Figures:
     def at(self, name):
         return os.path.join(self.folder, name)
 
-    def build(self, name, arch):
+    def build(self, name, arch, *options):
         """A program of scripts/figures with machine code of that architecture."""
         path = self.at("%s-%s" % (name, arch))
         if not os.path.exists(path):
             call("nvcc", "-Wno-deprecated-gpu-targets", "-arch=" + ("sm_75" if arch == "sm_70" else arch), "-o", path,
-                 os.path.join(HERE, name + ".cu"))
+                 os.path.join(HERE, name + ".cu"), *options)
         return path
 
     def record(self, gpu, *command):
@@ -98,6 +103,65 @@ class Figures:
                              for n in (20, 60))
                 cells.append("%.0f" % ((many["cycles"] - few["cycles"]) / 40))
             row(name, *cells)
+
+    def bulk_copy(self):
+        program = self.build("bulk_copy", "sm_90", "-lcuda")
+        head("benchmark", "CTAs x stores", "measured", "here", "error, per cent")
+        for form, kind, ctas, stores, measured in (("linear", "copy", 1, 128, 24220), ("linear", "reduce", 1, 128, 32320),
+                                                   ("linear", "copy", 256, 16, 10527), ("linear", "reduce", 256, 16, 12366),
+                                                   ("tensor", "copy", 1024, 128, 213479), ("tensor", "reduce", 1024, 128, 267124),
+                                                   ("tensor", "copy", 1024, 16, 63099), ("tensor", "reduce", 1024, 16, 66372)):
+            trace = self.record("h100_nvl", program, form, kind, str(ctas), str(stores))
+            cycles = self.run("h100_nvl", trace, "--clock-control", "1080", "--cache-control", "flush")["cycles"]
+            row(("bulk " if form == "linear" else "tensor ") + ("copy" if kind == "copy" else "reduction"), "{:,} x {}".format(ctas, stores),
+                "{:,}".format(measured), "{:,}".format(cycles), "%+.1f" % (100 * (cycles / measured - 1)))
+
+    def attention(self):
+        # what FlashAttention's headers take from PyTorch
+        stubs = {"c10/cuda/CUDAException.h": "#define C10_CUDA_CHECK(e) ((void)(e))\n#define C10_CUDA_KERNEL_LAUNCH_CHECK() ((void)0)\n",
+                 "ATen/cuda/CUDAContext.h": "#include <c10/cuda/CUDAException.h>\n",
+                 "ATen/cuda/PhiloxCudaState.h": "#include <tuple>\nnamespace at { struct PhiloxCudaState { uint64_t seed, offset; }; }\n",
+                 "ATen/cuda/CUDAGeneratorImpl.h": "#include <ATen/cuda/PhiloxCudaState.h>\n", "ATen/cuda/CUDAGraphsUtils.cuh": "",
+                 "ATen/cuda/detail/UnpackRaw.cuh": "namespace at { namespace cuda { namespace philox { __host__ __device__ inline std::tuple<uint64_t, "
+                                                   "uint64_t> unpack(at::PhiloxCudaState s) { return std::make_tuple(s.seed, s.offset); } } } }\n"}
+        for name, text in stubs.items():
+            os.makedirs(os.path.dirname(self.at("stub/" + name)), exist_ok=True)
+            with open(self.at("stub/" + name), "w", encoding="utf-8") as out:
+                out.write("#pragma once\n#include <cstdint>\n" + text)
+
+        def build(form, causal):
+            path = self.at("attention-%d-%d" % (form, causal))
+            if not os.path.exists(path):
+                off = ["-DFLASHATTENTION_DISABLE_" + w for w in ("DROPOUT", "ALIBI", "UNEVEN_K", "SOFTCAP", "LOCAL")] if form == 2 else []
+                call("nvcc", "-O3", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "--use_fast_math", "-DNDEBUG", "-cudart",
+                     "shared", "-w", "-Wno-deprecated-gpu-targets", "-DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED", "-DFORM=%d" % form,
+                     "-DIS_CAUSAL=%s" % ("true" if causal else "false"), "-arch=" + ("sm_80" if form == 2 else "sm_90a"), *off,
+                     "-I" + self.at("stub"), "-I" + os.environ["FLASH%d" % form],
+                     "-I" + os.environ["CUTLASS30" if form == 30 else "CUTLASS"], "-o", path, os.path.join(HERE, "attention.cu"), "-lcuda")
+            return path
+
+        head("kernel", "heads, queries, keys", "launches", "SM cycles", "TFLOPS, boost", "limit")
+        for form, causal, heads, queries, keys, launches in (
+                (3, 0, 1, 16896, 1024, 1), (3, 0, 1, 33792, 1024, 1), (3, 0, 16, 2048, 2048, 1), (3, 0, 1, 16896, 4096, 1),
+                (3, 0, 1, 16896, 8192, 1), (3, 0, 16, 4096, 4096, 1), (3, 1, 33, 2048, 2048, 1), (3, 1, 66, 2048, 2048, 1),
+                (30, 0, 1, 16896, 4096, 1), (30, 0, 1, 16896, 8192, 1), (2, 0, 1, 27648, 2048, 1), (2, 0, 1, 27648, 2048, 2)):
+            gpu = "a100" if form == 2 else "h100"
+            trace = self.record(gpu, build(form, causal), *(str(n) for n in (heads, queries, keys, launches)))
+            work = 4 * 128 * heads * queries * keys * launches / (2 if causal else 1)
+            boost, limit = (json.loads(call(self.program, "run", "-q", "--json", "--gpu", gpu, "--trace", trace, "--no-pc", "--clock-control",
+                                            clock)) for clock in ("boost", "limit"))
+            row("FlashAttention " + ("3, July 2024" if form == 30 else str(form)) + (", causal" if causal else ""),
+                "%d, %d, %d" % (heads, queries, keys), launches, "{:,}".format(boost["cycles"]),
+                *("%.0f" % (work / r["time_s"] / 1e12) for r in (boost, limit)))
+
+    def cluster_ring(self):
+        program = self.build("cluster_ring", "sm_90")
+        head("", "published", "here", "error, per cent")
+        for size, ctas, published in ((2, 114, 3.27), (4, 100, 2.65)):
+            few, many = (self.run("h100_pcie", self.record("h100_pcie", program, str(size), str(ctas), str(rounds)))["time_s"]
+                         for rounds in (32, 96))
+            rate = ctas * 64 * 16384 / (many - few) / 1e12
+            row("clusters of %d" % size, "%.2f TB/s" % published, "%.2f" % rate, "%+.1f" % (100 * (rate / published - 1)))
 
     def coalesce(self):
         _, trace = self.workload("gemm_wgmma", "sm_90", "m=1536", "n=2816", "k=4096")
@@ -327,7 +391,7 @@ def find(value, key):
 
 def main():
     tables = {n.replace("_", "-"): n for n in ("grid_sync", "cta_start", "coalesce", "trace_sizes", "suite_3", "straight_line", "trace_text", "wgmma",
-                                                "suite_power", "launch_spread", "refresh", "sweep_speed", "slices", "copies",
+                                                "suite_power", "launch_spread", "bulk_copy", "cluster_ring", "attention", "refresh", "sweep_speed", "slices", "copies",
                                                 "sampling_start")}
     if len(sys.argv) < 3 or any(n not in tables for n in sys.argv[2:]):
         sys.exit(__doc__)

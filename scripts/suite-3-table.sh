@@ -31,6 +31,7 @@ ROWS
 large_rows() {
     cat <<'ROWS'
 a100 gemm_mma,m=2304,n=1536,k=2048 2*2304*1536*2048 312 2304 x 1536 x 2048: one CTA per SM
+a100 gemm_mma,m=2304,n=1536,k=8192 2*2304*1536*8192 312 2304 x 1536 x 8192: the same
 a100 gemm_mma,m=2048,n=2048,k=2048 2*2048**3 312 2048^3: 128 CTAs, one per SM, two waves
 a100 gemm_mma,m=2048,n=2048,k=2048,type=int8 2*2048**3 624 2048^3
 a100 flash_mma,heads=13,count=2048 4*13*2048**2*128 312 13 heads of 2048

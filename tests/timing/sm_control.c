@@ -187,6 +187,26 @@ static void a_sleeping_warp_is_paused(void **state) {
     program_free(&p);
 }
 
+/* Its phase is complete: the wait before it is for that. */
+static void a_sleep_until_a_phase_is_complete_takes_no_time(void **state) {
+    (void)state;
+    static const char *const names[] = {"", "NANOSLEEP.SYNCS"};
+    struct ww_gpu_spec g = fixture_gpu();
+    struct program p;
+    program_init(&p, 1, 32, 1, 2);
+    p.launch.string = names;
+    p.launch.string_count = sizeof names / sizeof *names;
+    uint32_t sleep = program_inst(&p, WW_OP_SLEEP, -1, -1, -1);
+    p.inst[sleep].flags = WW_INST_ACCESS;
+    p.inst[sleep].mnemonic = 1;
+    program_access(&p, 0, sleep, ALL, 1000, 0);
+    program_step(&p, 0, program_inst(&p, WW_OP_NOP, -1, -1, -1), ALL);
+    struct replay r = program_run(&p, &g);
+    assert_int_equal(r.r.cycles, 2);
+    replay_free(&r);
+    program_free(&p);
+}
+
 /* Cycles that the first warp of a scheduler waits for its turn, when three warps have eight independent
  * instructions each. Slots 0, 1 and 2 of scheduler 0 are warps 0, 2 and 4. */
 static uint64_t first_warp_excess(const char *sched) {
@@ -228,6 +248,7 @@ int main(void) {
         cmocka_unit_test(a_cta_starts_launch_cta_cycles_after_its_dispatch),
         cmocka_unit_test(so_many_ctas_are_dispatched_in_a_cycle),
         cmocka_unit_test(a_sleeping_warp_is_paused),
+        cmocka_unit_test(a_sleep_until_a_phase_is_complete_takes_no_time),
         cmocka_unit_test(greedy_then_oldest_stays_with_a_warp_and_round_robin_does_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,8 @@ bool ww_mbar_init(struct ww_sm *sm, struct ww_arena *arena);
 /* A CTA comes to the slot. */
 void ww_mbar_cta(struct ww_sm *sm, uint32_t cta);
 /* Whether the instruction is a store that is reported to mbarriers, or reports matrix instructions to them
- * (UTCBAR). */
+ * (UTCBAR); or sleeps until a phase is complete (NANOSLEEP.SYNCS), which takes no time here: the wait before it
+ * is for the phase itself. */
 void ww_mbar_decode(const struct ww_launch *launch, const struct ww_inst *in, struct ww_dinst *d);
 /* The step at an mbarrier issues. True: the warp goes on. */
 bool ww_mbar_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,

@@ -8,7 +8,6 @@
 #define WINDOW_CTAS 256u
 #define WINDOW_BYTES ((uint64_t)64 << 20)
 #define WINDOW_HARD ((uint64_t)2 << 30)
-#define STREAM_BYTES ((uint64_t)512 << 20)
 #define IDLE_ROUNDS 4096u /* rounds in which every thread only spins */
 #define REPORT_TURNS                                                                                           \
     16u /* turns of CTAs between two reports of progress, which also check for an interruption */
@@ -37,10 +36,14 @@ static bool add_cta(struct window *v) {
     return true;
 }
 
+static bool has_stream_room(const struct ww_window_run *r) {
+    return *r->stream_bytes <= r->stream_limit / 3 * 2;
+}
+
 static enum ww_code fill(struct window *v, bool waiting) {
     const struct ww_window_run *r = v->run;
     while (v->started < r->cta_count) {
-        bool room = v->count < WINDOW_CTAS && *r->state_bytes < WINDOW_BYTES && *r->stream_bytes < STREAM_BYTES;
+        bool room = v->count < WINDOW_CTAS && *r->state_bytes < WINDOW_BYTES && has_stream_room(r);
         bool must = v->count == 0 || waiting || r->together;
         if (!room && !must) return WW_OK;
         if (*r->state_bytes > WINDOW_HARD)
@@ -86,7 +89,7 @@ static enum ww_code round_robin(struct window *v, bool *progress) {
             WW_TRY(finish_cta(v, n));
             continue;
         }
-        bool oldest_only = *r->stream_bytes > STREAM_BYTES && got_on;
+        bool oldest_only = !has_stream_room(r) && got_on;
         if (oldest_only) return WW_OK; /* begins again with the oldest */
         n++;
     }

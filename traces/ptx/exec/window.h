@@ -2,7 +2,7 @@
  *
  * CTAs take turns, so that one may wait for another. New ones begin in order when others finish, as long as
  * the window's state stays small, or when all residents only wait. While the recorded streams of the
- * window take more memory than allowed only the oldest CTA runs, unless it waits. */
+ * window take more than two thirds of what is allowed only the oldest CTA runs, unless it waits. */
 #ifndef WW_TRACES_PTX_WINDOW_H
 #define WW_TRACES_PTX_WINDOW_H
 
@@ -31,6 +31,7 @@ struct ww_window_run {
     uint64_t launch, cta_count; /* launch: its number, for progress */
     bool together;              /* a cooperative grid: all CTAs are resident, as on the device */
     const uint64_t *state_bytes, *stream_bytes; /* of all resident CTAs */
+    uint64_t stream_limit;                      /* bytes of streams that are an error */
     const bool *failed;
     const enum ww_code *code;
     ww_progress_fn progress; /* or NULL */

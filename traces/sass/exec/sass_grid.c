@@ -219,6 +219,7 @@ static enum ww_code run_window(struct sx_run *r, struct ww_error *error) {
                                                  (cluster_dim(r, 0) * cluster_dim(r, 1) * cluster_dim(r, 2)),
                                     .state_bytes = &r->state_bytes,
                                     .stream_bytes = &r->stream_bytes,
+                                    .stream_limit = r->stream_limit,
                                     .failed = &r->failed,
                                     .code = &r->code,
                                     .progress = r->progress,
