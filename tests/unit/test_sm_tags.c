@@ -120,12 +120,48 @@ static void the_wheel_gives_the_first_cycle_that_is_set(void **state) {
         }
 }
 
+/* Many more keys of one bucket of the hash table than it has places, and some of the bucket behind it. */
+static void keys_of_one_bucket_are_found_until_they_are_replaced_or_dropped(void **state) {
+    (void)state;
+    enum { LINES = 32, POOL = 48 };
+    struct ww_arena arena;
+    struct ww_tags t;
+    struct ww_rng r;
+    uint64_t pool[POOL], key = 0;
+    int64_t holds[LINES]; /* index in the pool, -1: none */
+    ww_rng_seed(&r, 11);
+    ww_arena_init(&arena, 0);
+    assert_true(ww_tags_init(&t, &arena, 1, LINES, WW_REPLACE_LRU, WW_HASH_NONE, 1));
+    assert_non_null(t.bucket);
+    for (uint32_t n = 0; n < POOL; n++, key++) {
+        while (ww_tags_home(&t, ww_tags_hash(key)) != t.bucket_mask * (n % 4 != 3)) key++;
+        pool[n] = key;
+    }
+    for (uint32_t i = 0; i < LINES; i++) holds[i] = -1;
+    for (int step = 0; step < 20000; step++) {
+        uint32_t n = ww_rng_below(&r, POOL), line = ww_tags_find(&t, pool[n]), held = WW_NO_LINE;
+        for (uint32_t i = 0; i < LINES; i++)
+            if (holds[i] == n) held = i;
+        assert_int_equal(line, held);
+        if (line == WW_NO_LINE) {
+            line = ww_tags_victim(&t, pool[n]);
+            ww_tags_replace(&t, line, pool[n]);
+            holds[line] = n;
+        } else if (step % 3) {
+            ww_tags_drop(&t, line);
+            holds[line] = -1;
+        }
+    }
+    ww_arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_recently_used_line_is_replaced),
         cmocka_unit_test(first_in_first_out_ignores_hits),
         cmocka_unit_test(a_pinned_line_is_no_victim),
         cmocka_unit_test(a_dropped_line_is_gone_and_the_next_victim),
+        cmocka_unit_test(keys_of_one_bucket_are_found_until_they_are_replaced_or_dropped),
         cmocka_unit_test(the_wheel_gives_the_first_cycle_that_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,18 +9,18 @@
 
 bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
                   uint32_t hash, uint64_t seed) {
-    size_t lines = (size_t)sets * ways, slots = 8;
+    size_t lines = (size_t)sets * ways, buckets = 1;
     assert(lines <= WW_TAGS_LINES_MAX);
-    while (slots < 2 * lines) slots *= 2;
+    while (8 * buckets < 2 * lines) buckets *= 2;
     *t = (struct ww_tags){.sets = sets, .ways = ways, .replace = replace, .hash = hash};
     t->power_of_two = (sets & (sets - 1)) == 0;
     while ((1u << t->set_shift) < sets) t->set_shift++;
     t->way_shift = ways & (ways - 1) ? 32 : (uint32_t)__builtin_ctz(ways);
-    t->slot_mask = (uint32_t)(slots - 1);
+    t->bucket_mask = (uint32_t)(buckets - 1);
     t->line = ww_arena_raw_lines(arena, lines, sizeof *t->line);
     t->first = ww_arena_array(arena, sets, sizeof *t->first);
     t->last = ww_arena_array(arena, sets, sizeof *t->last);
-    if (ways > SMALL_SET && !(t->slot = ww_arena_array(arena, slots, sizeof *t->slot))) return false;
+    if (ways > SMALL_SET && !(t->bucket = ww_arena_lines(arena, buckets, sizeof *t->bucket))) return false;
     if (!t->line || !t->first || !t->last) return false;
     for (uint32_t set = 0; set < sets; set++) {
         uint32_t base = set * ways;
@@ -42,23 +42,36 @@ void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
     t->weight = weight;
 }
 
-static void slot_add(struct ww_tags *t, uint32_t line) {
-    uint32_t print = ww_tags_print(t->line[line].key), i = print & t->slot_mask;
-    while (t->slot[i]) i = (i + 1) & t->slot_mask;
-    t->slot[i] = print << 16 | (line + 1);
+static void bucket_add(struct ww_tags *t, uint32_t line) {
+    const uint64_t tops = 0x8080808080808080u, hash = ww_tags_hash(t->line[line].key);
+    struct ww_tags_bucket *b = &t->bucket[ww_tags_home(t, hash)];
+    while (!(~b->prints & tops)) {
+        b->passed++;
+        b = &t->bucket[(uint32_t)(b - t->bucket + 1) & t->bucket_mask];
+    }
+    uint32_t bit = (uint32_t)__builtin_ctzll(~b->prints & tops) - 7;
+    b->prints |= ww_tags_print(hash) << bit;
+    b->line[bit / 8] = (uint16_t)line;
 }
 
-/* Linear probing: entries behind a removed one move up, so that no chain is cut. */
-static void slot_remove(struct ww_tags *t, uint32_t line) {
-    uint32_t print = ww_tags_print(t->line[line].key), hole = print & t->slot_mask;
-    while (t->slot[hole] != (print << 16 | (line + 1))) hole = (hole + 1) & t->slot_mask;
-    for (uint32_t i = (hole + 1) & t->slot_mask, slot; (slot = t->slot[i]); i = (i + 1) & t->slot_mask) {
-        uint32_t want = slot >> 16;
-        if (((i - want) & t->slot_mask) < ((i - hole) & t->slot_mask)) continue;
-        t->slot[hole] = slot;
-        hole = i;
+/* Takes the line out of the bucket; false: it is not there. */
+static bool take_out(struct ww_tags_bucket *b, uint64_t print, uint32_t line) {
+    for (uint64_t m = ww_tags_matches(b->prints, print); m; m &= m - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(m) - 7;
+        if (b->line[bit / 8] != line) continue;
+        b->prints &= ~((uint64_t)0xff << bit);
+        return true;
     }
-    t->slot[hole] = 0;
+    return false;
+}
+
+static void bucket_remove(struct ww_tags *t, uint32_t line) {
+    uint64_t hash = ww_tags_hash(t->line[line].key);
+    uint32_t i = ww_tags_home(t, hash);
+    while (!take_out(&t->bucket[i], ww_tags_print(hash), line)) {
+        t->bucket[i].passed--;
+        i = (i + 1) & t->bucket_mask;
+    }
 }
 
 static void unlink_line(struct ww_tags *t, uint32_t set, uint32_t line) {
@@ -119,9 +132,9 @@ uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
 
 bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key) {
     bool valid = t->line[line].key != EMPTY;
-    if (valid && t->slot) slot_remove(t, line);
+    if (valid && t->bucket) bucket_remove(t, line);
     t->line[line].key = key;
-    if (t->slot) slot_add(t, line);
+    if (t->bucket) bucket_add(t, line);
     ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
     return valid;
 }
@@ -129,7 +142,7 @@ bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key) {
 void ww_tags_drop(struct ww_tags *t, uint32_t line) {
     if (t->line[line].key == EMPTY) return;
     uint32_t set = ww_tags_set_of_line(t, line);
-    if (t->slot) slot_remove(t, line);
+    if (t->bucket) bucket_remove(t, line);
     t->line[line].key = EMPTY;
     move_last(t, set, line);
 }

@@ -24,11 +24,20 @@ struct ww_tag_line {
     uint32_t pins;
 };
 
+/* Of the hash table of all keys: eight lines, found by a byte of the hash of their keys. A key that finds no
+ * place is in a bucket behind its own. */
+struct ww_tags_bucket {
+    uint64_t prints;  /* bytes, 0: free */
+    uint16_t line[8]; /* by byte of prints */
+    uint32_t passed;  /* keys that found no place here */
+    uint32_t unused;  /* two buckets fill a line of the host's caches */
+};
+
 struct ww_tags {
     struct ww_tag_line *line;
-    uint32_t *first, *last; /* by set */
-    uint32_t *slot;         /* hash table of prints and line numbers + 1; NULL: sets are small */
-    uint32_t slot_mask;
+    uint32_t *first, *last;        /* by set */
+    struct ww_tags_bucket *bucket; /* NULL: sets are small */
+    uint32_t bucket_mask;
     uint32_t sets, ways;
     uint32_t set_shift; /* bits of sets, if a power of two */
     uint32_t way_shift; /* bits of ways, if a power of two, else 32 */
@@ -47,14 +56,25 @@ void ww_tags_index(struct ww_tags *t, const struct ww_set_index *index);
 /* Weights of the ways for WW_REPLACE_WEIGHTED, not all 0: a full set's victim is way i with probability
  * weight[i] / sum. Empty ways are filled in their order. The array stays the caller's. */
 void ww_tags_weights(struct ww_tags *t, const uint32_t *weight);
-/* An entry of the hash table has a print of the key in its upper half, so that a search looks at no line but
- * the right one, and a line number + 1 in its lower half. */
 #define WW_TAGS_LINES_MAX (1u << 15)
-#define WW_TAGS_SLOT_LINE 0xffffu
 
-/* The print of a key; its low bits are where the look-up of the key begins in the hash table. */
-static inline uint32_t ww_tags_print(uint64_t key) {
-    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 48);
+/* What a look-up in the hash table begins with: the key's bucket, and the byte that it is found by. */
+static inline uint64_t ww_tags_hash(uint64_t key) {
+    return key * 0x9e3779b97f4a7c15u;
+}
+static inline uint32_t ww_tags_home(const struct ww_tags *t, uint64_t hash) {
+    return (uint32_t)(hash >> 40) & t->bucket_mask;
+}
+static inline uint64_t ww_tags_print(uint64_t hash) {
+    return hash >> 56 | 0x80;
+}
+
+/* Bit 7 of each byte of the prints that is `print`. The byte above such a one may be marked falsely, if it is
+ * not free. */
+static inline uint64_t ww_tags_matches(uint64_t prints, uint64_t print) {
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t x = prints ^ print * ones;
+    return (x - ones) & ~x & tops;
 }
 
 /* The set that may hold `key`. */
@@ -74,17 +94,20 @@ static inline uint32_t ww_tags_set_of_line(const struct ww_tags *t, uint32_t lin
 
 /* The line that holds `key` (an address divided by the line size), or WW_NO_LINE. */
 static inline uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
-    if (!t->slot) {
+    if (!t->bucket) {
         uint32_t first = ww_tags_set(t, key) * t->ways;
         for (uint32_t i = 0; i < t->ways; i++)
             if (t->line[first + i].key == key) return first + i;
         return WW_NO_LINE;
     }
-    uint32_t print = ww_tags_print(key);
-    for (uint32_t i = print & t->slot_mask;; i = (i + 1) & t->slot_mask) {
-        uint32_t slot = t->slot[i], line = (slot & WW_TAGS_SLOT_LINE) - 1;
-        if (slot == 0) return WW_NO_LINE;
-        if (slot >> 16 == print && t->line[line].key == key) return line;
+    uint64_t hash = ww_tags_hash(key);
+    for (uint32_t i = ww_tags_home(t, hash);; i = (i + 1) & t->bucket_mask) {
+        const struct ww_tags_bucket *b = &t->bucket[i];
+        for (uint64_t m = ww_tags_matches(b->prints, ww_tags_print(hash)); m; m &= m - 1) {
+            uint32_t line = b->line[__builtin_ctzll(m) / 8];
+            if (t->line[line].key == key) return line;
+        }
+        if (!b->passed) return WW_NO_LINE;
     }
 }
 
@@ -99,8 +122,8 @@ static inline void ww_tags_touch(struct ww_tags *t, uint32_t line) {
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key);
 /* The host loads what a look-up of the key begins with. */
 WW_AHEAD ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
-    if (t->slot)
-        __builtin_prefetch(&t->slot[ww_tags_print(key) & t->slot_mask], 1);
+    if (t->bucket)
+        __builtin_prefetch(&t->bucket[ww_tags_home(t, ww_tags_hash(key))], 1);
     else
         __builtin_prefetch(&t->line[ww_tags_set(t, key) * t->ways]);
 }
@@ -108,7 +131,7 @@ WW_AHEAD ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
  */
 WW_AHEAD ww_tags_prefetch_victim(const struct ww_tags *t, uint32_t line) {
     const struct ww_tag_line *victim = &t->line[t->last[ww_tags_set_of_line(t, line)]];
-    if (!t->slot) return;
+    if (!t->bucket) return;
     ww_tags_prefetch(t, victim->key);
     if (victim->prev != WW_NO_LINE) __builtin_prefetch(&t->line[victim->prev], 1);
 }
