@@ -12,10 +12,6 @@
 #endif
 #endif
 
-static size_t rounded(size_t size) {
-    return (size + WW_PAGES_LARGE - 1) & ~(WW_PAGES_LARGE - 1);
-}
-
 #ifdef WW_ASAN
 void *ww_pages_new(size_t *size, size_t align) {
     (void)align;
@@ -27,6 +23,10 @@ void ww_pages_free(void *block, size_t size) {
     free(block);
 }
 #else
+static size_t rounded(size_t size) {
+    return (size + WW_PAGES_LARGE - 1) & ~(WW_PAGES_LARGE - 1);
+}
+
 void *ww_pages_new(size_t *size, size_t align) {
     if (*size > SIZE_MAX / 2) return NULL;
     size_t total = rounded(*size);

@@ -63,7 +63,7 @@ static inline void count_lost(struct ww_sched *s, uint64_t cycle) {
         ww_issue_count(s, cycle); /* register ports delayed some of them */
         return;
     }
-    s->slot[s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY] += cycle - s->counted;
+    s->slot[__builtin_ctz(s->causes | 1u << WW_SLOT_EMPTY)] += cycle - s->counted; /* the last cause */
 }
 
 /* The warp was ready, and is in another state from the cycle after its issue on. */
@@ -140,11 +140,18 @@ static inline void take_port(const struct ww_core *core, struct ww_sched *s, con
     }
 }
 
+/* Most have one. */
+static inline void set_results(struct ww_warp *w, const struct ww_dinst *d, uint64_t entry) {
+    const uint16_t *end = d->check + d->check_count, *r = end - d->result_count;
+    if (r == end) return;
+    w->board[*r] = entry;
+    while (++r < end) w->board[*r] = entry;
+}
+
 static inline void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
                                  uint64_t delay) {
     uint64_t entry = WW_SB(cycle + d->latency + delay, (uint64_t)d->state);
-    const uint16_t *end = d->check + d->check_count;
-    for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = entry;
+    set_results(w, d, entry);
     if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
 }
 
@@ -152,12 +159,11 @@ static inline void write_results(struct ww_sm *sm, struct ww_warp *w, const stru
 static inline void issue_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                                 const struct ww_step *step, uint64_t cycle) {
     uint64_t entry = WW_SB(WW_NEVER, (uint64_t)d->state);
-    const uint16_t *end = d->check + d->check_count;
     if (!step->mask || d->sends) {
         ww_issue_memory(sm, w, d, step->mask, step->inst, cycle);
         return;
     }
-    for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = entry;
+    set_results(w, d, entry);
     if (d->counts) ww_depend_issue(sm, w, d, cycle, entry);
     ww_lsu_push(sm, w, d, step->inst, step->mask, d->access ? w->access : NULL, cycle);
 }
@@ -175,17 +181,20 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     if (!s->ready[group]) s->groups &= ~(1u << group);
     s->last = (int)w->slot + 1;
     if (sm->rf && d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
-    take_port(sm->core, s, d, cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
-    if (d->lane == WW_LANE_MEMORY)
+    if (d->lane == WW_LANE_MEMORY) {
         issue_memory(sm, w, d, &step, cycle + delay);
-    else
+        w->access += d->access;
+        w->step++;
+    } else {
+        take_port(sm->core, s, d, cycle);
         write_results(sm, w, d, cycle, delay);
-    w->access += d->access;
-    w->step++;
-    if (d->lane == WW_LANE_BRANCH && d->conditional)
-        ww_issue_count_branch(sm->core, step.mask, w->last_mask, w->step->mask);
+        w->access += d->access;
+        w->step++;
+        if (d->lane == WW_LANE_BRANCH && d->conditional)
+            ww_issue_count_branch(sm->core, step.mask, w->last_mask, w->step->mask);
+    }
     w->last_mask = step.mask;
     fetched = ww_front_next(sm, w, d, step.inst, cycle);
     if (fetched > w->front) w->front = fetched;
@@ -258,13 +267,12 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     if (!s->ready[d->group]) s->groups &= ~(1u << d->group);
     for (;;) {
         uint64_t result = WW_SB(cycle + d->latency, (uint64_t)d->state), at;
-        const uint16_t *end = d->check + d->check_count;
         n->stall[WW_S_ISSUED]++;
         n->counter[WW_I_ISSUES]++;
         n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
         issues++;
         take_port(core, s, d, cycle);
-        for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = result;
+        set_results(w, d, result);
         next = cycle + interval + d->conflict;
         front = cycle + 1;
         step++;

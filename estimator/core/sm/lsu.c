@@ -67,7 +67,13 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     ww_lsu_pop(sm, cycle);
     if (d->counts) ww_depend_read(sm, w, d, cycle, cycle);
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
-    write_results(sm, w, d, cycle, ready, d->state);
+    if (sm->collect || d->async || d->sends || d->counts) {
+        write_results(sm, w, d, cycle, ready, d->state);
+    } else {
+        uint64_t entry = WW_SB(ready, (uint64_t)d->state);
+        for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
+        ww_warp_arrival(sm, w, cycle, d->state);
+    }
     ww_warp_memory_done(sm, w, cycle, ready);
     ww_lsu_release(sm, w, cycle);
 }
