@@ -55,10 +55,9 @@ static void stuck(void *cta, const char *text) {
     (void)cta, (void)text;
 }
 
-/* Whose turns they are while the recorded streams take so many bytes. */
-static void run(struct script *s, uint64_t bytes, uint64_t limit) {
+/* Whose turns they are while the CTAs' state and the recorded streams take so many bytes. */
+static void run(struct script *s, uint64_t state, uint64_t bytes, uint64_t limit) {
     static const struct ww_cta_ops ops = {begin, end, turn, is_done, record, stuck};
-    uint64_t state = 0;
     bool failed = false;
     enum ww_code code = WW_OK;
     struct ww_error error;
@@ -66,7 +65,6 @@ static void run(struct script *s, uint64_t bytes, uint64_t limit) {
                               .run = s,
                               .kernel = "k",
                               .cta_count = CTAS,
-                              .together = true,
                               .state_bytes = &state,
                               .stream_bytes = &bytes,
                               .stream_limit = limit,
@@ -79,20 +77,30 @@ static void run(struct script *s, uint64_t bytes, uint64_t limit) {
 static void ctas_take_turns(void **state) {
     (void)state;
     struct script s;
-    run(&s, 600, 1000);
+    run(&s, 0, 600, 1000);
     assert_string_equal(s.order, "abcabc");
 }
 
 static void only_the_oldest_runs_above_two_thirds_of_the_limit(void **state) {
     (void)state;
     struct script s;
-    run(&s, 700, 1000);
+    run(&s, 0, 700, 1000);
+    assert_string_equal(s.order, "aabbcc");
+}
+
+static void a_grid_that_fits_the_window_is_resident_as_a_whole(void **state) {
+    (void)state;
+    struct script s;
+    run(&s, (uint64_t)100 << 20, 0, 1000);
+    assert_string_equal(s.order, "abcabc");
+    run(&s, (uint64_t)300 << 20, 0, 1000);
     assert_string_equal(s.order, "aabbcc");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ctas_take_turns),
+        cmocka_unit_test(a_grid_that_fits_the_window_is_resident_as_a_whole),
         cmocka_unit_test(only_the_oldest_runs_above_two_thirds_of_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 
 #define WINDOW_CTAS 256u
 #define WINDOW_BYTES ((uint64_t)64 << 20)
+/* Of a grid that fits into the window: a GPU has all its CTAs resident, which may share work by a counter. */
+#define WINDOW_WHOLE ((uint64_t)256 << 20)
 #define WINDOW_HARD ((uint64_t)2 << 30)
 #define IDLE_ROUNDS 4096u /* rounds in which every thread only spins */
 #define REPORT_TURNS                                                                                           \
@@ -42,8 +44,9 @@ static bool has_stream_room(const struct ww_window_run *r) {
 
 static enum ww_code fill(struct window *v, bool waiting) {
     const struct ww_window_run *r = v->run;
+    uint64_t most = r->cta_count <= WINDOW_CTAS ? WINDOW_WHOLE : WINDOW_BYTES;
     while (v->started < r->cta_count) {
-        bool room = v->count < WINDOW_CTAS && *r->state_bytes < WINDOW_BYTES && has_stream_room(r);
+        bool room = v->count < WINDOW_CTAS && *r->state_bytes < most && has_stream_room(r);
         bool must = v->count == 0 || waiting || r->together;
         if (!room && !must) return WW_OK;
         if (*r->state_bytes > WINDOW_HARD)

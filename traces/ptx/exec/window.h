@@ -1,8 +1,9 @@
 /* window.h: the window of resident CTAs of a launch, for every executor.
  *
  * CTAs take turns, so that one may wait for another. New ones begin in order when others finish, as long as
- * the window's state stays small, or when all residents only wait. While the recorded streams of the
- * window take more than two thirds of what is allowed only the oldest CTA runs, unless it waits. */
+ * the window's state stays small (less so for a grid that fits as a whole), or when all residents only wait.
+ * While the recorded streams of the window take more than two thirds of what is allowed only the oldest CTA
+ * runs, unless it waits. */
 #ifndef WW_TRACES_PTX_WINDOW_H
 #define WW_TRACES_PTX_WINDOW_H
 
