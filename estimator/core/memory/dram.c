@@ -211,7 +211,7 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
     d->blocks = (d->banks + WW_DRAM_BLOCK - 1) / WW_DRAM_BLOCK;
     d->lanes = d->groups < 4 ? 4 : d->groups;
     assert(d->banks <= WW_DRAM_BANKS && d->groups <= WW_DRAM_GROUPS && 2 * d->depth < WW_DRAM_NONE);
-    d->channel = ww_arena_array(arena, d->channels, sizeof *d->channel);
+    d->channel = ww_arena_lines(arena, d->channels, sizeof *d->channel);
     if (!d->channel) return NULL;
     for (uint32_t i = 0; i < d->channels; i++)
         if (!channel_init(d, i, arena)) return NULL;

@@ -68,7 +68,7 @@ struct ww_dram_block {
 };
 
 struct ww_dram_channel {
-    struct ww_event event;
+    _Alignas(WW_HOST_LINE) struct ww_event event;
     struct ww_dram *dram;
     struct ww_dram_block *block;
     struct ww_dram_entry *entry;

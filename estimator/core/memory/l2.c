@@ -420,7 +420,7 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
 
 bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena, uint64_t seed) {
     set_sizes(l2, gpu);
-    l2->slice = ww_arena_array(arena, l2->slices, sizeof *l2->slice);
+    l2->slice = ww_arena_lines(arena, l2->slices, sizeof *l2->slice);
     l2->turn = ww_arena_array(arena, gpu->dram_channels, sizeof *l2->turn);
     if (!l2->slice || !l2->turn) return false;
     for (uint32_t i = 0; i < l2->slices; i++)

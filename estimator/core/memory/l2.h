@@ -153,26 +153,27 @@ struct ww_l2_coalescer {
 /* Where requests and fills come from. */
 enum { WW_L2_NEAR, WW_L2_FAR, WW_L2_SIDES }; /* crossbar and DRAM; the other partition */
 
+/* Fields that every event uses come first, and side by side: slices are many, and the host's caches small. */
 struct ww_l2_slice {
-    struct ww_event event;
+    _Alignas(WW_HOST_LINE) struct ww_event event;
     struct ww_l2 *l2;
-    uint32_t index, channel;
+    uint64_t free;             /* cycle at which tags and read port are free */
+    uint64_t fill_free;        /* cycle at which the fill port is free */
+    uint32_t rest;             /* parts of a cycle that the read port has still to be busy */
+    uint32_t fill_rest;        /* the fill port */
     struct ww_dram_room *room; /* of the channel */
-    struct ww_l2_tags tags;
-    struct ww_l2_input in[WW_L2_SIDES];
-    struct ww_l2_fills fills[WW_L2_SIDES];
-    struct ww_l2_coalescer coalescer;
+    uint32_t index, channel;
+    uint32_t mshrs_used;
+    uint32_t copies;              /* MSHRs whose sectors come from the other partition */
+    bool fill_waits[WW_L2_SIDES]; /* a fill waits for room for its replies */
     struct ww_l2_miss *miss;
     struct ww_l2_waiter *waiter;
     struct ww_l2_txn *txn;
     struct ww_free_list free_miss, free_waiter, free_txn;
-    uint32_t mshrs_used;
-    uint64_t free;                /* cycle at which tags and read port are free */
-    uint32_t rest;                /* parts of a cycle that the read port has still to be busy */
-    uint32_t fill_rest;           /* the fill port */
-    uint64_t fill_free;           /* cycle at which the fill port is free */
-    uint32_t copies;              /* MSHRs whose sectors come from the other partition */
-    bool fill_waits[WW_L2_SIDES]; /* a fill waits for room for its replies */
+    struct ww_l2_fills fills[WW_L2_SIDES];
+    struct ww_l2_tags tags;
+    struct ww_l2_input in[WW_L2_SIDES];
+    struct ww_l2_coalescer coalescer;
 };
 
 #define WW_L2_SEQUENCES 8

@@ -164,7 +164,7 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
 
 static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
     uint32_t ports = (gpu->sm_count + gpu->xbar_sms_per_port - 1) / gpu->xbar_sms_per_port;
-    x->port = ww_arena_array(arena, ports, sizeof *x->port);
+    x->port = ww_arena_lines(arena, ports, sizeof *x->port);
     x->next_reply = ww_arena_array(arena, ports, sizeof *x->next_reply);
     x->port_of = ww_arena_array(arena, gpu->sm_count, sizeof *x->port_of);
     if (!x->port || !x->next_reply || !x->port_of) return false;

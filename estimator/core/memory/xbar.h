@@ -32,13 +32,14 @@ struct ww_xbar_reply {
 };
 
 struct ww_xbar_port { /* of an SM cluster */
-    struct ww_event retry, deliver;
+    _Alignas(WW_HOST_LINE) struct ww_event deliver;
     struct ww_xbar *xbar;
     uint64_t send_free, receive_free; /* L2 cycles */
     uint64_t *trunk;                  /* when it is free, cycles << WW_XBAR_TIME_BITS; NULL: there is none */
-    uint64_t refused;                 /* bit per SM of the cluster that waits for the port */
     uint32_t head, tail;              /* replies under way, by time */
     uint32_t index;
+    uint64_t refused; /* bit per SM of the cluster that waits for the port */
+    struct ww_event retry;
 };
 
 struct ww_xbar_slice { /* port of a slice */

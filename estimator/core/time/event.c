@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 enum { BUCKETS = 1024, WORDS = BUCKETS / 64 };
+enum { HOST_LINE = 64, LINES_AHEAD = 8 };
 #define FAR_BUCKET UINT32_MAX
 
 struct ww_queue {
@@ -170,7 +171,7 @@ static void take_far(struct ww_queue *q) {
 
 /* The host loads an event that fires soon and what its owner has behind it. */
 WW_AHEAD prefetch_owner(const struct ww_event *e) {
-    for (int line = 0; line < 5; line++) __builtin_prefetch((const char *)e + line * 64, 1);
+    for (int line = 0; line < LINES_AHEAD; line++) __builtin_prefetch((const char *)e + line * HOST_LINE, 1);
 }
 
 bool ww_queue_step(struct ww_queue *q) {
