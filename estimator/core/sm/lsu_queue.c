@@ -25,3 +25,19 @@ void ww_lsu_open(struct ww_sm *sm) {
         if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, 0);
     }
 }
+
+/* ---- places of schedulers ---- */
+
+/* One that the unit works on stays the first, and so does any where the unit has other work, too. */
+void ww_lsu_overtake(struct ww_lsu *l, const struct ww_lsu_entry *e, uint32_t at) {
+    uint32_t first = l->active || l->reexec.capacity ? 1 : 0, i = l->count;
+    while (i > first) {
+        uint32_t before = at ? at - 1 : l->capacity - 1;
+        if (l->ring[before].from <= e->from) break;
+        l->ring[at] = l->ring[before];
+        at = before;
+        i--;
+    }
+    l->ring[at] = *e;
+    if (i == 0) l->free = l->busy > e->from ? l->busy : e->from;
+}

@@ -60,20 +60,18 @@ static inline void ww_lsu_leave_place(struct ww_sm *sm, uint32_t warp, uint64_t 
 
 /* ---- the ring ---- */
 
-/* Puts it behind those whose addresses are there before or at the same time. One that the unit works on stays
- * the first, and so does any where the unit has other work, too. */
+/* Puts it in front of the last ones, whose addresses are there later; at: the place behind them. */
+void ww_lsu_overtake(struct ww_lsu *l, const struct ww_lsu_entry *e, uint32_t at);
+
+/* Puts it behind those whose addresses are there before or at the same time, most often all of them. */
 static inline void ww_lsu_insert(struct ww_lsu *l, const struct ww_lsu_entry *e) {
-    uint32_t first = l->active || l->reexec.capacity ? 1 : 0, i = l->count, at = l->head + i;
+    uint32_t at = l->head + l->count, last;
     if (at >= l->capacity) at -= l->capacity;
-    while (i > first) {
-        uint32_t before = at ? at - 1 : l->capacity - 1;
-        if (l->ring[before].from <= e->from) break;
-        l->ring[at] = l->ring[before];
-        at = before;
-        i--;
-    }
-    l->ring[at] = *e;
-    if (i == 0 && l->count) l->free = l->busy > e->from ? l->busy : e->from;
+    last = at ? at - 1 : l->capacity - 1;
+    if (l->count && l->ring[last].from > e->from)
+        ww_lsu_overtake(l, e, at);
+    else
+        l->ring[at] = *e;
 }
 
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
