@@ -32,6 +32,24 @@ static void of_two_hits_the_older_goes_first(void **state) {
     stop(&b);
 }
 
+/* Vectors of the scheduler have four elements, whatever there is of groups. */
+static void banks_of_one_or_two_groups_have_their_bursts_once(void **state) {
+    (void)state;
+    for (uint32_t groups = 1; groups <= 2; groups++) {
+        struct bench b = {0};
+        small_spec(&b.spec);
+        b.spec.dram_bank_groups = groups;
+        start(&b);
+        for (uint32_t bank = 0; bank < 4; bank++) push(&b, bank, bank, 5, 2, WW_DRAM_READ, 100);
+        drain(&b);
+        assert_int_equal(b.count, 4);
+        for (uint32_t bank = 0; bank < 4; bank++) assert_int_equal(b.done[bank], bank);
+        assert_int_equal(b.counter[WW_C_DRAM_BURST_READ], 8);
+        assert_int_equal(b.counter[WW_C_DRAM_ROW_HIT], 4);
+        stop(&b);
+    }
+}
+
 /* Ages are numbered anew when they have become large. */
 static void of_two_hits_the_older_goes_first_when_ages_are_numbered_anew(void **state) {
     (void)state;
@@ -301,6 +319,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_hit_passes_an_older_row_miss),
         cmocka_unit_test(of_two_hits_the_older_goes_first),
+        cmocka_unit_test(banks_of_one_or_two_groups_have_their_bursts_once),
         cmocka_unit_test(of_two_hits_the_older_goes_first_when_ages_are_numbered_anew),
         cmocka_unit_test(a_row_stays_open_for_tras_when_times_get_another_base),
         cmocka_unit_test(the_age_cap_ends_the_wait_behind_hits),

@@ -122,6 +122,7 @@ static inline void look_at_vector(const struct ww_dram_channel *c, uint32_t dir,
     memcpy(&bests->ready[group], &ready, sizeof ready);
     memcpy(&bests->first[group], &best.first, sizeof ready);
     memcpy(&bests->order[group], &best.order, sizeof ready);
+    for (uint32_t g = c->dram->groups; g < 4; g++) bests->ready[g] = WW_DRAM_NEVER; /* there is no such group */
 }
 
 static inline void look_at_columns(const struct ww_dram_channel *c, uint32_t dir, int32_t cycle,
