@@ -103,7 +103,7 @@ class Figures:
         _, trace = self.workload("gemm_wgmma", "sm_90", "m=1536", "n=2816", "k=4096")
         head("`l2.mshr_merge`", "`l2.coalesce`", "SM cycles")
         for merge, join in ((4, 4), (8, 4), (16, 4), (32, 4), (16, 2), (16, 8), (32, 16)):
-            r = self.run("h100", trace, "--set", "sm.gpcs=0", "--set", "l2.mshr_merge=%d" % merge, "--set", "l2.coalesce=%d" % join)
+            r = self.run("h100", trace, "--set", "l2.mshr_merge=%d" % merge, "--set", "l2.coalesce=%d" % join)
             row(merge, join, "{:,}".format(r["cycles"]))
 
     def trace_sizes(self):

@@ -69,27 +69,6 @@ static void other_sectors_of_the_line_are_read_by_themselves(void **state) {
     assert_int_equal(rig->counter[WW_C_L2_SECTOR_MERGED], 0);
 }
 
-/* Sectors that joined others, of reads of one line by SMs of two GPCs. */
-static uint64_t merged_of(struct rig *rig, const uint16_t *sm, uint32_t count) {
-    rig->spec.sm_count = 4;
-    rig->spec.sm_gpcs = 2;
-    rig_start(rig);
-    rig_round_trip(rig, 0, 0xf);
-    for (uint32_t i = 0; i < count; i++) rig_read(rig, sm[i], 0, 0xf, i);
-    rig_drain(rig);
-    assert_int_equal(rig->replies, 1 + count);
-    rig_check_laws(rig);
-    return rig->counter[WW_C_L2_SECTOR_MERGED];
-}
-
-static void a_read_of_another_gpc_does_not_join(void **state) {
-    assert_int_equal(merged_of(*state, (const uint16_t[]){0, 2}, 2), 0);
-}
-
-static void reads_of_a_gpc_join_with_another_one_s_between_them(void **state) {
-    assert_int_equal(merged_of(*state, (const uint16_t[]){0, 2, 1, 3}, 4), 8);
-}
-
 static void reads_that_joined_a_miss_wait_for_the_same_data(void **state) {
     struct rig *rig = *state;
     rig_start(rig);
@@ -161,8 +140,6 @@ int main(void) {
         T(without_it_each_read_takes_its_time),
         T(so_many_are_answered_together_and_no_more),
         T(other_sectors_of_the_line_are_read_by_themselves),
-        T(a_read_of_another_gpc_does_not_join),
-        T(reads_of_a_gpc_join_with_another_one_s_between_them),
         T(reads_that_joined_a_miss_wait_for_the_same_data),
         T(a_read_behind_a_store_that_waits_is_answered),
         T(all_of_many_are_answered),

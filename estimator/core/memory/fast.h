@@ -58,14 +58,13 @@ struct ww_fast_port { /* of the crossbar, at the SMs */
 struct ww_fast_wait { /* a read that hits, and when the slice serves it */
     uint64_t local, served;
     uint32_t joined;
-    uint16_t gpc;
     uint8_t granules;
 };
 
 struct ww_fast_slice {
     struct ww_calendar receive, tags, fill, send;
     struct ww_places mshrs, requests; /* requests: under way or waiting */
-    struct ww_fast_wait *wait;        /* l2.coalesce: by hash of address and GPC; NULL: none */
+    struct ww_fast_wait *wait;        /* l2.coalesce: by hash of the address; NULL: none */
 };
 
 struct ww_fast_row {   /* that a bank has, had or will have open */

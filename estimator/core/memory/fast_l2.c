@@ -244,20 +244,18 @@ static void reply_found(struct ww_fast *f, uint32_t slice, const struct ww_l2_pa
 
 /* ---- reads that wait together ---------------------------------------------------------------- */
 
-static struct ww_fast_wait *waiting(const struct ww_fast_slice *own, const struct ww_l2_packet *p,
-                                    uint32_t gpc) {
-    uint64_t key = (p->local >> 5) + ((uint64_t)gpc << 48);
-    return &own->wait[key * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+static struct ww_fast_wait *waiting(const struct ww_fast_slice *own, const struct ww_l2_packet *p) {
+    return &own->wait[(p->local >> 5) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
-/* True: the read joins one of the same sectors and GPC that waits for the slice (l2.coalesce). */
+/* True: the read joins one of the same sectors that waits for the slice (l2.coalesce). */
 static bool join(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p, uint64_t cycle) {
     struct ww_l2_slice *s = &f->l2->slice[slice];
     struct ww_fast_slice *own = &f->slice[slice];
     if (!own->wait || p->kind != WW_MEM_READ || p->walked || !p->needs_reply) return false;
-    struct ww_fast_wait *w = waiting(own, p, f->l2->gpc[p->sm]);
-    if (w->local != p->local || w->granules != p->granules || w->gpc != f->l2->gpc[p->sm] ||
-        w->served <= cycle || w->joined + 1 >= f->l2->coalesce)
+    struct ww_fast_wait *w = waiting(own, p);
+    if (w->local != p->local || w->granules != p->granules || w->served <= cycle ||
+        w->joined + 1 >= f->l2->coalesce)
         return false;
     w->joined++;
     uint32_t sectors = (uint32_t)ww_bits8(p->granules) >> f->l2->sector_shift;
@@ -268,14 +266,10 @@ static bool join(struct ww_fast *f, uint32_t slice, const struct ww_l2_packet *p
     return true;
 }
 
-static void note_wait(const struct ww_fast *f, struct ww_fast_slice *own, const struct ww_l2_packet *p,
-                      const struct found *r, uint64_t served) {
-    if (!own->wait || p->kind != WW_MEM_READ || p->sm == WW_L2_WALKER ||
-        r->granules[MERGED] | r->granules[MISSED])
-        return;
-    uint16_t gpc = f->l2->gpc[p->sm];
-    *waiting(own, p, gpc) =
-        (struct ww_fast_wait){.local = p->local, .served = served, .gpc = gpc, .granules = p->granules};
+static void note_wait(struct ww_fast_slice *own, const struct ww_l2_packet *p, const struct found *r,
+                      uint64_t served) {
+    if (!own->wait || p->kind != WW_MEM_READ || r->granules[MERGED] | r->granules[MISSED]) return;
+    *waiting(own, p) = (struct ww_fast_wait){.local = p->local, .served = served, .granules = p->granules};
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -317,7 +311,7 @@ static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struc
         if (begin > served) ww_calendar_hold(&own->tags, served, begin); /* those behind it wait, too */
     }
     if (p->kind == WW_MEM_ATOMIC) update(f, s, p, &r, begin);
-    note_wait(f, own, p, &r, begin);
+    note_wait(own, p, &r, begin);
     if (p->needs_reply) reply_found(f, s->index, p, &r);
     return begin;
 }

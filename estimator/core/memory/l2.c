@@ -1,5 +1,4 @@
 /* The L2 slices. */
-#include "../../config/gpc.h"
 #include "../../result/result.h"
 #include "l2_part.h"
 #include "l2_prefetch.h"
@@ -419,18 +418,8 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     return ww_l2_tags_init(&s->tags, gpu, arena, index, seed);
 }
 
-/* Without GPCs all SMs are of one. */
-static bool init_gpcs(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
-    if (l2->coalesce < 2) return true;
-    l2->gpc = ww_arena_array(arena, gpu->sm_count, sizeof *l2->gpc);
-    for (uint32_t i = 0; l2->gpc && gpu->sm_gpcs && i < gpu->sm_count; i++)
-        l2->gpc[i] = (uint16_t)ww_gpc_of(gpu, i);
-    return l2->gpc != NULL;
-}
-
 bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena, uint64_t seed) {
     set_sizes(l2, gpu);
-    if (!init_gpcs(l2, gpu, arena)) return false;
     l2->slice = ww_arena_array(arena, l2->slices, sizeof *l2->slice);
     l2->turn = ww_arena_array(arena, gpu->dram_channels, sizeof *l2->turn);
     if (!l2->slice || !l2->turn) return false;

@@ -146,7 +146,7 @@ struct ww_l2_coalescer {
     struct ww_l2_joined *joined;
     uint32_t *first; /* that joined, by place; WW_NONE: none */
     uint8_t *count;
-    uint32_t *place; /* by hash of an address and a GPC: where a read of it was put last */
+    uint32_t *place; /* by hash of an address: where a read of it was put last */
     uint32_t free;   /* of `joined` */
 };
 
@@ -228,8 +228,7 @@ struct ww_l2 {
     uint64_t link_free[2]; /* by the partition that data go to: cycles << WW_L2_TIME_BITS */
     bool strong_home;      /* strong reads are served at the line's home */
     uint32_t parts;        /* L2 lines that an L1 line covers, at least 1 */
-    uint32_t coalesce;     /* reads of a GPC that get their replies together; below 2: none */
-    uint16_t *gpc;         /* by SM, with coalesce */
+    uint32_t coalesce;     /* reads that get their replies together; below 2: none */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     bool blocks;        /* what misses brings more sectors with it */
     bool write_fetches; /* l2.write_miss=fetch */

@@ -1,12 +1,11 @@
-/* Reads of the same sectors by SMs of a GPC that wait for a slice at the same time, and get their replies
- * together. */
+/* Reads of the same sectors that wait for a slice at the same time, and get their replies together. */
 #include "../../result/result.h"
 #include "l2_part.h"
 
 enum { HASHES = 512 };
 
-static uint32_t hash(uint64_t local, uint32_t gpc) {
-    return (uint32_t)(((local >> 5) + ((uint64_t)gpc << 48)) * UINT64_C(0x9e3779b97f4a7c15) >> 55);
+static uint32_t hash(uint64_t local) {
+    return (uint32_t)((local >> 5) * UINT64_C(0x9e3779b97f4a7c15) >> 55);
 }
 
 bool ww_l2_coalescer_init(struct ww_l2_slice *s, struct ww_arena *arena) {
@@ -26,8 +25,7 @@ void ww_l2_coalesce_last(struct ww_l2_slice *s) {
     const struct ww_l2_input *in = &s->in[WW_L2_NEAR];
     uint32_t place = (in->packet_head + in->packet_count - 1) & in->packet_mask;
     const struct ww_l2_packet *p = &in->packet[place];
-    if (p->kind == WW_MEM_READ && p->sm != WW_L2_WALKER)
-        s->coalescer.place[hash(p->local, s->l2->gpc[p->sm])] = place;
+    if (p->kind == WW_MEM_READ) s->coalescer.place[hash(p->local)] = place;
 }
 
 /* The place of a packet in the FIFO that the request may join; WW_NONE: there is none. One that the slice has
@@ -35,13 +33,12 @@ void ww_l2_coalesce_last(struct ww_l2_slice *s) {
 static uint32_t find(const struct ww_l2_slice *s, const struct ww_mem_request *r, uint64_t local,
                      uint8_t granules) {
     const struct ww_l2_input *in = &s->in[WW_L2_NEAR];
-    uint32_t gpc = s->l2->gpc[r->sm], place = s->coalescer.place[hash(local, gpc)],
-             from = (place - in->packet_head) & in->packet_mask;
+    uint32_t place = s->coalescer.place[hash(local)], from = (place - in->packet_head) & in->packet_mask;
     const struct ww_l2_packet *p = &in->packet[place];
     if (from >= in->packet_count || (from == 0 && (in->begun || in->blocked))) return WW_NONE;
     bool same = p->kind == WW_MEM_READ && p->local == local && p->granules == granules &&
                 (uint32_t)p->fine == r->fine && (uint32_t)p->needs_reply == r->needs_reply &&
-                p->sm != WW_L2_WALKER && !p->walked && s->l2->gpc[p->sm] == gpc;
+                p->sm != WW_L2_WALKER && !p->walked;
     return same && s->coalescer.count[place] + 1u < s->l2->coalesce ? place : WW_NONE;
 }
 
