@@ -101,7 +101,7 @@ static double same(uint64_t kb) {
 
 static double parts(uint64_t kb) {
     double y = NAN;
-    assert_int_equal(ww_curve_l2(&meter, kb * WW_KB, &y, &error), WW_OK);
+    assert_int_equal(ww_curve_l2(&meter, kb * WW_KB, WW_CURVE_PAIRS, &y, &error), WW_OK);
     return y;
 }
 

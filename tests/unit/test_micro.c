@@ -266,6 +266,10 @@ static void shapes_that_cannot_be_are_refused(void **state) {
     assert_int_equal(ww_micro_gcopy(1, 2048, 1, 100, NULL, &m, &error), WW_USAGE);
     assert_int_equal(ww_micro_gcopy(1, 32, 33, 100, NULL, &m, &error), WW_USAGE);
     assert_int_equal(ww_micro_scopy(1, 32, 33, 1, &m, &error), WW_USAGE);
+    for (uint32_t loads = 0; loads < 4; loads += 3) {
+        const struct ww_micro_parts p = {.ctas = 1, .cta_size = 32, .parts = 1, .rows = 8, .row_loads = loads};
+        assert_int_equal(ww_micro_parts_read(&p, NULL, &m, &error), WW_USAGE);
+    }
     assert_int_equal(ww_micro_smem_stride(1, 2, 1, &m, &error), WW_USAGE);
     assert_int_equal(ww_micro_cache_read(1, 32, 100, 1, &m, &error), WW_USAGE);
     const struct ww_micro_stream writes_only = {1, 32, 0, 1, 0, 1 << 20, NULL};
@@ -405,8 +409,58 @@ static void a_bench_has_the_scheduler_of_its_gpu(void **state) {
     assert_int_equal(first_to_end("core.sched=cggty"), 8);
 }
 
+/* The first access of each CTA's first warp, and how many it has. */
+static void parts_read(const struct ww_micro_parts *p, uint64_t *first, uint32_t *count) {
+    struct ww_micro *m;
+    uint64_t read, all = 0;
+    ok(ww_micro_parts_read(p, &read, &m, &error));
+    for (uint32_t c = 0; c < p->ctas; c++) {
+        struct ww_cta_trace cta;
+        ok(ww_micro_cta(m, c, &cta, &error));
+        first[c] = cta.warp[0].access[0].base;
+        count[c] = cta.warp[0].access_count;
+        all += count[c];
+        ww_micro_release(m, &cta);
+    }
+    assert_int_equal(all, read * p->row_loads);
+    ww_micro_free(m);
+}
+
+static void ctas_of_the_first_wave_are_at_all_places_of_their_parts_in_no_order_of_sms(void **state) {
+    (void)state;
+    enum { WAVE = 8, ROWS = 64 };
+    const struct ww_micro_parts p = {
+        .ctas = 2 * WAVE, .wave = WAVE, .cta_size = 32, .parts = 2, .rows = ROWS, .row_loads = 1};
+    uint64_t first[2 * WAVE];
+    uint32_t count[2 * WAVE], seen = 0, ascents = 0;
+    parts_read(&p, first, count);
+    for (uint32_t c = 0; c < WAVE; c++) {
+        assert_int_equal(count[c] % 8, 0);
+        seen |= 1u << (count[c] / 8 - 1);
+        if (c) ascents += count[c] > count[c - 1];
+    }
+    assert_int_equal(seen, (1u << WAVE) - 1);
+    assert_true(ascents > 1 && ascents < WAVE - 2);
+    for (uint32_t c = WAVE; c < 2 * WAVE; c++) {
+        assert_int_equal(count[c], ROWS);
+        assert_int_equal(first[c] - first[WAVE], c % 2 * 32 * 8);
+    }
+}
+
+static void a_row_of_two_loads_holds_twice_the_bytes(void **state) {
+    (void)state;
+    const struct ww_micro_parts p = {.ctas = 2, .cta_size = 32, .parts = 2, .rows = 2, .row_loads = 2};
+    uint64_t first[2];
+    uint32_t count[2];
+    parts_read(&p, first, count);
+    assert_int_equal(count[0], 4);
+    assert_int_equal(first[1] - first[0], 2 * 32 * 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ctas_of_the_first_wave_are_at_all_places_of_their_parts_in_no_order_of_sms),
+        cmocka_unit_test(a_row_of_two_loads_holds_twice_the_bytes),
         cmocka_unit_test(a_bench_has_the_scheduler_of_its_gpu),
         cmocka_unit_test(a_chase_of_n_elements_has_n_loads_and_one_use),
         cmocka_unit_test(each_load_of_a_chase_needs_the_value_of_the_one_before),

@@ -9,6 +9,22 @@
 /* Instruction table: barrier, clock, loads, stores, barrier, clock, exit, the prologue's, uses of the loads. */
 enum { BAR_BEFORE, CLOCK_BEFORE, FIRST_LOAD };
 
+/* When the CTA begins, as a number of a CTA of a long grid: those that are resident in the middle of one lie on
+ * SMs in no order. Steps of the golden section through the wave spread neighbours far apart. */
+static uint64_t turn(const struct ww_micro_bulk *b, uint64_t cta) {
+    if (cta >= b->wave) return cta;
+    uint64_t step = (uint64_t)b->wave * 618 / 1000 + 1;
+    for (;; step++) {
+        uint64_t x = step, y = b->wave;
+        while (y) {
+            uint64_t rest = x % y;
+            x = y;
+            y = rest;
+        }
+        if (x == 1) return cta * step % b->wave;
+    }
+}
+
 static uint64_t operand_address(const struct ww_micro_bulk *b, uint32_t k, uint64_t cta, uint32_t repeat,
                                 uint32_t warp) {
     uint64_t moved = k * b->operand_bytes + repeat * b->repeat_bytes;
@@ -23,13 +39,14 @@ static uint32_t left_out(const struct ww_micro *m, uint64_t cta) {
 
 static void addresses(const struct ww_micro *m, uint64_t cta, uint32_t warp, struct ww_access *out) {
     const struct ww_micro_bulk *b = &m->bulk;
+    cta = turn(b, cta);
     for (uint32_t r = 0; r < b->repeats; r++)
         for (uint32_t k = 0; k < b->loads + b->stores; k++)
             *out++ = (struct ww_access){operand_address(b, k, cta, r, warp), (int32_t)b->width, WW_AFFINE};
 }
 
 uint32_t ww_micro_left_out(const struct ww_micro_bulk *b, uint64_t cta) {
-    return cta < b->wave ? (uint32_t)((b->wave - 1 - cta) * b->repeats / b->wave) : 0;
+    return cta < b->wave ? (uint32_t)((b->wave - 1 - turn(b, cta)) * b->repeats / b->wave) : 0;
 }
 
 static void set_operand(struct ww_micro *m, uint32_t k) {

@@ -65,9 +65,10 @@ enum ww_code ww_micro_smem_stride(uint32_t stride, uint32_t width, size_t count,
  * bytes, neighbouring threads side by side) of operand k in repetition r lies at
  *     base[k] + (cta mod wrap_ctas) * cta_bytes + moved mod wrap_bytes + thread * width
  *     moved = first_bytes + k * operand_bytes + r * repeat_bytes
- * with wrap_bytes and wrap_ctas 0 for no wrapping. The first `wave` CTAs, as many as a GPU holds, leave out
- * repetitions at their beginning, CTA c (wave - 1 - c) / wave of all: so they end one after another, as in the
- * middle of a long grid (without prologue and clock). Operands 0 .. loads - 1 are loads. */
+ * with wrap_bytes and wrap_ctas 0 for no wrapping. The first `wave` CTAs, as many as a GPU holds, are as in the
+ * middle of a long grid (without prologue and clock): they count in another order, a permutation, in which they
+ * lie on SMs in no order. The one that counts as c leaves out (wave - 1 - c) / wave of all repetitions at their
+ * beginning, so that they end one after another. Operands 0 .. loads - 1 are loads. */
 #define WW_MICRO_OPERANDS 64
 struct ww_micro_bulk {
     enum ww_micro_path path; /* of the loads; WW_MICRO_SHARED: of loads and stores */
@@ -108,10 +109,12 @@ enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t byte
                                  struct ww_micro **out, struct ww_error *error);
 /* CTAs read parts of an array, as those of gpu-l2-cache of RRZE-HPC/gpu-benches: CTA k reads `rows` rows of
  * part k mod `parts`. The first `wave`, as many as the GPU holds, have read a piece of theirs before, the first
- * one most of it, so that the next ones begin one after another. A row has 16 bytes a thread; the same row of
- * all parts lies side by side. `rows`, of a part, is even. *read (may be NULL): rows that all CTAs read. */
+ * one most of it, so that the next ones begin one after another; which part they read and how far they are has
+ * nothing to do with their SMs. A thread has `row_loads` (1 or 2) loads of 8 bytes in a row; the same row of
+ * all parts lies side by side. Four (2) or eight (1) loads are at once; `rows`, of a part, is a multiple of
+ * what they read. *read (may be NULL): rows that all CTAs read. */
 struct ww_micro_parts {
-    uint32_t ctas, wave, cta_size, parts, rows;
+    uint32_t ctas, wave, cta_size, parts, rows, row_loads;
 };
 enum ww_code ww_micro_parts_read(const struct ww_micro_parts *what, uint64_t *read, struct ww_micro **out,
                                  struct ww_error *error);

@@ -77,28 +77,29 @@ enum ww_code ww_micro_cache_read(uint32_t ctas, uint32_t cta_size, uint64_t byte
 
 enum ww_code ww_micro_parts_read(const struct ww_micro_parts *p, uint64_t *read, struct ww_micro **out,
                                  struct ww_error *error) {
-    enum { AT_ONCE = 4, ROWS = AT_ONCE / 2 };
-    uint64_t row = (uint64_t)p->cta_size * 16, apart = row * p->parts;
+    uint32_t pair = p->row_loads, at_once = pair == 2 ? 4 : 8, rows = pair ? at_once / pair : 1;
+    uint64_t load = (uint64_t)p->cta_size * 8, row = load * pair, apart = row * p->parts;
     *out = NULL;
-    if (p->parts == 0 || p->rows == 0 || p->rows % ROWS)
-        return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows", p->parts, p->rows);
+    if (p->parts == 0 || p->rows == 0 || (pair != 1 && pair != 2) || p->rows % rows)
+        return ww_fail(error, WW_USAGE, "parts_read", "%u parts of %u rows of %u loads", p->parts, p->rows,
+                       pair);
     struct ww_micro_bulk b = {.path = WW_MICRO_GLOBAL,
                               .ctas = p->ctas,
                               .cta_size = p->cta_size,
-                              .loads = AT_ONCE,
+                              .loads = at_once,
                               .width = 8,
-                              .repeats = p->rows / ROWS,
+                              .repeats = p->rows / rows,
                               .used = true,
                               .wrap_ctas = p->parts,
                               .cta_bytes = row,
-                              .repeat_bytes = ROWS * apart,
+                              .repeat_bytes = rows * apart,
                               .wave = p->wave};
-    for (uint32_t k = 0; k < AT_ONCE; k++) b.base[k] = ARRAY_APART + k / 2 * apart + k % 2 * (row / 2);
+    for (uint32_t k = 0; k < at_once; k++) b.base[k] = ARRAY_APART + k / pair * apart + k % pair * load;
     WW_TRY(ww_micro_bulk(&b, out, error));
     (*out)->launch.kernel = "parts_read";
     if (read) {
         *read = (uint64_t)p->ctas * p->rows;
-        for (uint32_t c = 0; c < p->wave && c < p->ctas; c++) *read -= ww_micro_left_out(&b, c) * ROWS;
+        for (uint32_t c = 0; c < p->wave && c < p->ctas; c++) *read -= ww_micro_left_out(&b, c) * rows;
     }
     return WW_OK;
 }

@@ -10,8 +10,8 @@
 #define TWICE_UP_TO (4 * WW_MB)   /* up to here a chase warms the caches twice: not all of them are LRU */
 #define CACHE_READS (256 * WW_KB) /* of an SM, and four times the array more */
 #define PART_THREADS 1024u
-#define WAVES 24u     /* CTAs of a stream that follow one another */
-#define PART_ROWS 32u /* of 16 bytes a thread: a part has 512 KiB */
+#define WAVES 24u /* CTAs of a stream that follow one another */
+#define PART_BYTES (512 * WW_KB)
 #define PART_WAVES 3u /* CTAs that follow one another, in addition to those that read all parts twice */
 #define MORE_WAVES 3u /* beyond the L2, until it holds what it does in a long run */
 
@@ -110,18 +110,23 @@ enum ww_code ww_curve_cache(struct ww_meter *m, uint64_t bytes, double *gbps, st
 }
 
 /* A grid whose CTAs begin one after another, as in the middle of a long one. */
-enum ww_code ww_curve_l2(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error) {
+enum ww_code ww_curve_l2(struct ww_meter *m, uint64_t bytes, uint32_t row_loads, double *gbps,
+                         struct ww_error *error) {
     uint32_t threads = PART_THREADS < m->board.max_cta_threads ? PART_THREADS : m->board.max_cta_threads;
-    uint32_t row = threads * 16, wave = m->board.sms * (m->board.max_threads / threads);
-    uint32_t parts = bytes < row * PART_ROWS ? 1 : (uint32_t)(bytes / (row * PART_ROWS));
+    uint32_t row = threads * 8 * row_loads, wave = m->board.sms * (m->board.max_threads / threads);
+    uint32_t parts = bytes < PART_BYTES ? 1 : (uint32_t)(bytes / PART_BYTES);
     uint32_t waves = PART_WAVES + 2 * parts / wave + (bytes > ww_meter_l2_bytes(m) ? MORE_WAVES : 0);
     uint64_t read;
     struct ww_micro *micro;
-    struct ww_micro_parts p = {
-        .ctas = waves * wave, .wave = wave, .cta_size = threads, .parts = parts, .rows = PART_ROWS};
+    struct ww_micro_parts p = {.ctas = waves * wave,
+                               .wave = wave,
+                               .cta_size = threads,
+                               .parts = parts,
+                               .rows = (uint32_t)(PART_BYTES / row),
+                               .row_loads = row_loads};
     WW_TRY(ww_bench_reset(m->bench, error));
     WW_TRY(ww_micro_parts_read(&p, &read, &micro, error));
-    return run(m, micro, (size_t)(read * 2 * (threads / 32)), read * row, gbps, error);
+    return run(m, micro, (size_t)(read * row_loads * (threads / 32)), read * row, gbps, error);
 }
 
 /* Other arrays in large pieces, twice as many bytes as the L2 holds: what it holds in a long run. */

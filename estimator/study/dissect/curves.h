@@ -16,8 +16,11 @@
 enum ww_code ww_curve_latency(struct ww_meter *m, uint64_t bytes, double *cycles, struct ww_error *error);
 /* GB/s of all SMs, each of which reads the same `bytes` (rounded down to whole KiB, at least one). */
 enum ww_code ww_curve_cache(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error);
-/* GB/s of all SMs that read parts of `bytes` in turn. */
-enum ww_code ww_curve_l2(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error);
+/* GB/s of all SMs that read parts of `bytes` in turn, in rows of as many loads a thread: two, as published
+ * since April 2024 (a thread multiplies them), or one (before: it adds up). */
+enum { WW_CURVE_PAIRS = 2, WW_CURVE_SINGLE = 1 };
+enum ww_code ww_curve_l2(struct ww_meter *m, uint64_t bytes, uint32_t row_loads, double *gbps,
+                         struct ww_error *error);
 /* What a stream reads and writes: arrays of which each begins `bytes` behind the one before. */
 struct ww_curve_arrays {
     uint32_t loads, stores;

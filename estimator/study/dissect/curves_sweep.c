@@ -16,6 +16,10 @@
 
 typedef enum ww_code (*point_fn)(struct ww_meter *m, uint64_t bytes, double *y, struct ww_error *error);
 
+static enum ww_code l2_pairs(struct ww_meter *m, uint64_t bytes, double *gbps, struct ww_error *error) {
+    return ww_curve_l2(m, bytes, WW_CURVE_PAIRS, gbps, error);
+}
+
 /* Sizes are multiples of half of the first. */
 static enum ww_code sweep(struct ww_meter *m, point_fn point, uint64_t from, uint64_t to, double step,
                           struct ww_dissect_xy **out, size_t *count, struct ww_error *error) {
@@ -88,7 +92,7 @@ enum ww_code ww_dissect_curves(struct ww_meter *m, struct ww_error *error) {
     WW_TRY(refine(m, error));
     WW_TRY(sweep(m, ww_curve_cache, CACHE_FROM, CACHE_TO, CACHE_STEP, &c->cache, &c->cache_count, error));
     to = 2 * l2 > 4 * WW_MB ? 2 * l2 : 4 * WW_MB;
-    WW_TRY(sweep(m, ww_curve_l2, WW_MB, to, L2_STEP, &c->l2, &c->l2_count, error));
+    WW_TRY(sweep(m, l2_pairs, WW_MB, to, L2_STEP, &c->l2, &c->l2_count, error));
     WW_TRY(streams(m, error));
     c->measured = true;
     return WW_OK;

@@ -22,8 +22,9 @@
 #define SAME 0.07 /* part by which neighbours on a plateau of the published points may differ */
 
 enum { MOST = 512, THREADS = 16 };
-enum kind { LATENCY, CACHE, L2, READ, TRIAD, EARLY_READ, EARLY_TRIAD, KINDS };
-static const char *const prefix[KINDS] = {"lat-", "cache-", "l2-", "read-", "triad-", "read1-", "triad2-"};
+enum kind { LATENCY, CACHE, L2, EARLY_L2, READ, TRIAD, EARLY_READ, EARLY_TRIAD, KINDS };
+static const char *const prefix[KINDS] = {"lat-",  "cache-", "l2-",    "l2add-",
+                                          "read-", "triad-", "read1-", "triad2-"};
 
 struct job {
     const struct ww_target *target;
@@ -71,7 +72,9 @@ static enum ww_code measure(struct ww_meter *m, struct job *job, struct ww_error
     case CACHE:
         return ww_curve_cache(m, bytes, &job->ours, error);
     case L2:
-        return ww_curve_l2(m, bytes, &job->ours, error);
+        return ww_curve_l2(m, bytes, WW_CURVE_PAIRS, &job->ours, error);
+    case EARLY_L2:
+        return ww_curve_l2(m, bytes, WW_CURVE_SINGLE, &job->ours, error);
     case READ:
     case TRIAD:
     case EARLY_READ:
@@ -198,8 +201,8 @@ static enum ww_code latencies(struct suite *s, size_t from, size_t count, struct
 
 static enum ww_code compare(struct suite *s, struct ww_error *error) {
     static const double tolerance[KINDS] = {PLATEAU_TOLERANCE, CACHE_TOLERANCE,  CACHE_TOLERANCE,
-                                            STREAM_TOLERANCE,  STREAM_TOLERANCE, STREAM_TOLERANCE,
-                                            STREAM_TOLERANCE};
+                                            CACHE_TOLERANCE,   STREAM_TOLERANCE, STREAM_TOLERANCE,
+                                            STREAM_TOLERANCE,  STREAM_TOLERANCE};
     for (size_t i = 0, n; i < s->jobs; i += n) {
         const struct job *job = &s->job[i];
         for (n = 1; i + n < s->jobs && job[n].kind == job->kind && strcmp(job[n].gpu, job->gpu) == 0;) n++;
