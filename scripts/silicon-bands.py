@@ -24,6 +24,7 @@ CLASSES = ((0, 10000), (10000, 100000), (100000, 0))
 SAME_CHIP = {"gv100": ("gv100", "v100"), "v100": ("gv100", "v100"), "a100": ("a100", "a100_80"), "a100_80": ("a100", "a100_80")}
 # Of a microbenchmark's row: the beginning of its id, the end, and what it measures.
 MICRO = (("lat-", "", "latency"), ("cache-", "", "bandwidth of caches"), ("l2-", "", "bandwidth of caches"),
+         ("l2add-", "", "bandwidth of caches"),
          ("read-", "", "bandwidth of streams"), ("triad-", "", "bandwidth of streams"),
          ("read1-", "", "bandwidth of streams"), ("triad2-", "", "bandwidth of streams"), ("str-", "", "L1 loads by stride"),
          ("small-", "", "time of small kernels"), ("roof-", "-w", "watts of a roofline"), ("roof-", "", "rates of a roofline"))
