@@ -27,7 +27,7 @@
 #define ALIGN 16
 #define CHUNK_MIN ((size_t)64 << 10)
 #define CHUNK_MAX ((size_t)32 << 20)
-#define CHUNK_LARGE ((size_t)256 << 10) /* from here on large pages; one costs less than as many small ones */
+#define CHUNK_LARGE WW_PAGES_LARGE /* from here on large pages; a smaller chunk would waste most of one */
 
 struct ww_arena_chunk {
     _Alignas(ALIGN) struct ww_arena_chunk *next; /* what is behind the header is aligned as it is */
@@ -47,8 +47,7 @@ static struct ww_arena_chunk *new_chunk(struct ww_arena *a, size_t need) {
     size_t total = size + sizeof(struct ww_arena_chunk);
     if (a->limit && (total > a->limit || a->used > a->limit - total)) return NULL;
     /* At first large ones are zeroed pages of the system; later calloc would clear more than is asked for. */
-    bool large = total >= CHUNK_LARGE && (!a->limit || total >= WW_PAGES_LARGE);
-    struct ww_arena_chunk *c = large ? ww_pages_new(&total, WW_PAGES_LARGE) : NULL;
+    struct ww_arena_chunk *c = total >= CHUNK_LARGE ? ww_pages_new(&total, WW_PAGES_LARGE) : NULL;
     bool mapped = c;
     if (!c) c = a->reset ? malloc(total) : calloc(1, total);
     if (!c) return NULL;
