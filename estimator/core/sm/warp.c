@@ -29,17 +29,7 @@ void ww_warp_look_again(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uin
     if (ww_slot_cause[served] == cause) w->state = (uint8_t)served;
     ww_warp_count(sm, w, cycle);
     w->pending = false;
-    if (w->paused) return;
-    if (at <= cycle) {
-        ww_make_ready(sm, w, w->head->group, cycle);
-        return;
-    }
-    ww_warp_set_state(sm, w, WW_SB_STATE(entry), cycle);
-    w->operands_at = at;
-    if (at == WW_NEVER)
-        w->pending = true;
-    else
-        ww_wake_at(sm, w, at);
+    if (!w->paused) ww_head_wait(sm, w, entry, cycle);
 }
 
 void ww_warp_release_fence(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {

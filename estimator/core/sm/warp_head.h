@@ -59,6 +59,21 @@ static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t g
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
 }
 
+/* The head's operands are there at the time of the board's entry: the warp is ready, or waits for them. */
+static inline void ww_head_wait(struct ww_sm *sm, struct ww_warp *w, uint64_t entry, uint64_t cycle) {
+    uint64_t at = WW_SB_CYCLE(entry);
+    if (at <= cycle) {
+        ww_make_ready(sm, w, w->head->group, cycle);
+        return;
+    }
+    ww_warp_set_state(sm, w, WW_SB_STATE(entry), cycle);
+    w->operands_at = at;
+    if (at == WW_NEVER)
+        w->pending = true;
+    else
+        ww_wake_at(sm, w, at);
+}
+
 /* Looks at the head at `cycle`: the warp becomes ready, or waits for its wake-up cycle, or for a reply. */
 static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     uint32_t inst = w->step->inst;
@@ -74,18 +89,8 @@ static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cy
     w->head = &sm->core->code.inst[inst];
     w->counts = &sm->core->epochs.inst[inst];
     uint64_t entry = w->unseen ? ww_depend_unseen(w, w->head, w->unseen) : ww_head_entry(w, w->head);
-    uint64_t at = WW_SB_CYCLE(entry);
     w->unseen = 0;
-    if (at <= cycle) {
-        ww_make_ready(sm, w, w->head->group, cycle);
-        return;
-    }
-    ww_warp_set_state(sm, w, WW_SB_STATE(entry), cycle);
-    w->operands_at = at;
-    if (at == WW_NEVER)
-        w->pending = true;
-    else
-        ww_wake_at(sm, w, at);
+    ww_head_wait(sm, w, entry, cycle);
 }
 
 /* A wake-up at `cycle`. Nothing writes a register that the head needs once all of them have a time. */
