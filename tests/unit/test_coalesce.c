@@ -212,7 +212,7 @@ static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
         }
         g.shared_banks = ww_rng_below(&r, 2) ? 32 : 16;
         ww_smem_init(&banks, &g);
-        struct ww_smem_passes got = ww_smem_passes(&banks, &a, pool, mask, width);
+        struct ww_smem_passes got = ww_smem_passes(&banks, &a, pool, mask, width, false);
         assert_int_equal(got.parts + got.conflicts, slow_passes(&a, pool, mask, width, g.shared_banks));
     }
 }

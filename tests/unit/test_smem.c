@@ -24,7 +24,7 @@ static struct ww_smem_banks banks_of(uint32_t banks, uint32_t width, uint32_t ma
 /* Conflict degree of a warp whose lanes read words `stride` apart. */
 static uint32_t degree(const struct ww_smem_banks *s, int32_t stride) {
     struct ww_access a = {0, 4 * stride, WW_AFFINE};
-    struct ww_smem_passes p = ww_smem_passes(s, &a, NULL, UINT32_MAX, 4);
+    struct ww_smem_passes p = ww_smem_passes(s, &a, NULL, UINT32_MAX, 4, false);
     assert_int_equal(p.parts, 1);
     return p.conflicts + 1;
 }
@@ -62,8 +62,8 @@ static void words_that_are_32_apart_share_a_row_only_in_an_aligned_64_of_the_4_b
     struct ww_smem_banks s = banks_of(32, 8, 4, 0);
     uint64_t inside[2] = {4 * 5, 4 * 37}, across[2] = {4 * 37, 4 * 69};
     struct ww_access a = {0, 0, 0};
-    assert_int_equal(ww_smem_passes(&s, &a, inside, 3, 4).conflicts, 0);
-    assert_int_equal(ww_smem_passes(&s, &a, across, 3, 4).conflicts, 1);
+    assert_int_equal(ww_smem_passes(&s, &a, inside, 3, 4, false).conflicts, 0);
+    assert_int_equal(ww_smem_passes(&s, &a, across, 3, 4, false).conflicts, 1);
 }
 
 static void a_warp_reads_256_aligned_bytes_of_8_byte_banks_in_one_pass(void **state) {
@@ -71,7 +71,7 @@ static void a_warp_reads_256_aligned_bytes_of_8_byte_banks_in_one_pass(void **st
     struct ww_access a = {512, 8, WW_AFFINE};
     for (uint32_t map = 4; map <= 8; map += 4) {
         struct ww_smem_banks s = banks_of(32, 8, map, 0);
-        struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 8);
+        struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 8, false);
         assert_int_equal(p.parts, 1);
         assert_int_equal(p.conflicts, 0);
     }
@@ -81,10 +81,10 @@ static void half_warps_do_not_conflict_with_each_other(void **state) {
     (void)state;
     struct ww_smem_banks s = banks_of(16, 4, 0, 1);
     struct ww_access a = {0, 4, WW_AFFINE};
-    struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 4);
+    struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 4, false);
     assert_int_equal(p.parts, 2);
     assert_int_equal(p.conflicts, 0);
-    p = ww_smem_passes(&s, &a, NULL, 0xffff, 4);
+    p = ww_smem_passes(&s, &a, NULL, 0xffff, 4, false);
     assert_int_equal(p.parts, 1);
 }
 
@@ -93,7 +93,7 @@ static void a_half_warp_takes_a_step_for_each_lane_of_a_bank(void **state) {
     struct ww_smem_banks s = banks_of(16, 4, 0, 1);
     for (int32_t n = 2; n <= 16; n *= 2) {
         struct ww_access a = {0, 4 * n, WW_AFFINE};
-        struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 4);
+        struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 4, false);
         assert_int_equal(p.conflicts, 2 * (n - 1));
     }
 }
@@ -104,7 +104,7 @@ static void one_word_for_all_lanes_is_broadcast_in_a_step(void **state) {
     struct ww_access a = {64, 0, 0};
     uint64_t pool[32];
     for (int i = 0; i < 32; i++) pool[i] = 64;
-    assert_int_equal(ww_smem_passes(&s, &a, pool, UINT32_MAX, 4).conflicts, 0);
+    assert_int_equal(ww_smem_passes(&s, &a, pool, UINT32_MAX, 4, false).conflicts, 0);
 }
 
 static void a_step_broadcasts_one_word_only(void **state) {
@@ -114,16 +114,16 @@ static void a_step_broadcasts_one_word_only(void **state) {
     uint64_t pool[16];
     for (int i = 0; i < 16; i++) pool[i] = (uint64_t)i; /* bytes: four words, four lanes each */
     /* lanes served: 4 + 1 + 1 + 1, then 3 + 1 + 1, 2 + 1, 1 */
-    assert_int_equal(ww_smem_passes(&s, &a, pool, 0xffff, 1).conflicts, 3);
+    assert_int_equal(ww_smem_passes(&s, &a, pool, 0xffff, 1, false).conflicts, 3);
     for (int i = 0; i < 16; i++) pool[i] = i < 8 ? 0 : 4; /* two words of eight lanes in two banks */
-    assert_int_equal(ww_smem_passes(&s, &a, pool, 0xffff, 4).conflicts, 1);
+    assert_int_equal(ww_smem_passes(&s, &a, pool, 0xffff, 4, false).conflicts, 1);
 }
 
 static void doubles_of_a_half_warp_conflict_in_two_ways(void **state) {
     (void)state;
     struct ww_smem_banks s = banks_of(16, 4, 0, 1);
     struct ww_access a = {0, 8, WW_AFFINE};
-    struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 8);
+    struct ww_smem_passes p = ww_smem_passes(&s, &a, NULL, UINT32_MAX, 8, false);
     assert_int_equal(p.parts + p.conflicts, 4);
 }
 
@@ -181,7 +181,7 @@ static void what_is_found_to_be_one_pass_soon_is_one(void **state) {
                 for (uint64_t base = 1024; base < 1024 + 20; base++) {
                     struct ww_access a = {base, stride, WW_AFFINE};
                     if (!ww_smem_one_pass(&banks[k], &a, width)) continue;
-                    struct ww_smem_passes p = ww_smem_passes(&banks[k], &a, NULL, UINT32_MAX, width);
+                    struct ww_smem_passes p = ww_smem_passes(&banks[k], &a, NULL, UINT32_MAX, width, false);
                     assert_int_equal(p.parts, 1);
                     assert_int_equal(p.conflicts, 0);
                     found++;
@@ -189,8 +189,55 @@ static void what_is_found_to_be_one_pass_soon_is_one(void **state) {
     assert_true(found > 100);
 }
 
+/* Passes of a warp's load or store of `width` bytes whose lane l has address group(l) * apart. */
+static uint32_t passes_of_groups(bool packs, uint32_t mask, uint32_t width, uint32_t bits, uint64_t apart,
+                                 bool load) {
+    struct ww_smem_banks s = banks_of(32, 4, 0, 0);
+    struct ww_access a = {.list = 0};
+    uint64_t pool[32];
+    uint32_t n = 0;
+    s.pair_loads = packs;
+    for (uint32_t l = 0; l < 32; l++) {
+        uint32_t group = 0, at = 0;
+        for (uint32_t b = 0; b < 5; b++)
+            if (bits >> b & 1) group |= (l >> b & 1) << at++;
+        if (mask >> l & 1) pool[n++] = group * apart;
+    }
+    struct ww_smem_passes p = ww_smem_passes(&s, &a, pool, mask, width, load);
+    return p.parts + p.conflicts;
+}
+
+static void wide_loads_of_pairs_take_half_the_passes_on_volta(void **state) {
+    (void)state;
+    /* all lanes one address; lanes n, n ^ 1; lanes n, n ^ 2 */
+    for (uint32_t bits = 0; bits < 3; bits++) {
+        static const uint32_t of_number[] = {0, 0x1e, 0x1d};
+        assert_int_equal(passes_of_groups(false, UINT32_MAX, 16, of_number[bits], 16, true), 4);
+        assert_int_equal(passes_of_groups(true, UINT32_MAX, 16, of_number[bits], 16, true), 2);
+        assert_int_equal(passes_of_groups(true, UINT32_MAX, 8, of_number[bits], 8, true), 1);
+    }
+}
+
+static void other_wide_accesses_take_all_their_passes_on_volta(void **state) {
+    (void)state;
+    assert_int_equal(passes_of_groups(true, UINT32_MAX, 16, 0x1f, 16, true), 4); /* each its own */
+    assert_int_equal(passes_of_groups(true, UINT32_MAX, 16, 0x1b, 16, true), 4); /* lanes n, n ^ 4 */
+    assert_int_equal(passes_of_groups(true, UINT32_MAX, 16, 0, 16, false), 4);   /* a store */
+    assert_int_equal(passes_of_groups(true, UINT32_MAX, 4, 0, 4, true), 1);
+    assert_int_equal(passes_of_groups(true, UINT32_MAX, 16, 0x1e, 128, true), 16); /* conflicts stay */
+}
+
+static void lanes_that_are_not_active_do_not_part_a_pair(void **state) {
+    (void)state;
+    assert_int_equal(passes_of_groups(true, 0x55555555, 16, 0x1e, 16, true), 2);
+    assert_int_equal(passes_of_groups(false, 0x55555555, 16, 0x1e, 16, true), 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wide_loads_of_pairs_take_half_the_passes_on_volta),
+        cmocka_unit_test(other_wide_accesses_take_all_their_passes_on_volta),
+        cmocka_unit_test(lanes_that_are_not_active_do_not_part_a_pair),
         cmocka_unit_test(kepler_has_no_conflict_at_a_stride_of_2_in_either_mode),
         cmocka_unit_test(kepler_has_2_ways_at_a_stride_of_4_in_both_modes),
         cmocka_unit_test(kepler_has_2_ways_at_a_stride_of_6_in_the_4_byte_mode_alone),

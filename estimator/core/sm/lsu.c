@@ -41,7 +41,8 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     if (d->path != WW_L_SHUFFLE) {
         struct ww_smem_passes p = {1, 0};
         if (e->access && !ww_smem_one_pass(&core->banks, e->access, d->width)) {
-            p = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, d->width);
+            p = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, d->width,
+                               d->path == WW_L_SHARED && d->result_count > 0);
             core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
             core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
             core->epochs.inst[e->inst].counter[WW_I_SHARED_CONFLICTS] += p.conflicts;

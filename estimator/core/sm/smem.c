@@ -25,7 +25,8 @@ static void fill_latency(struct ww_smem_banks *s, const struct ww_gpu_spec *g) {
 }
 
 void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu) {
-    *s = (struct ww_smem_banks){.banks = gpu->shared_banks, .half_warp = gpu->shared_half_warp};
+    *s = (struct ww_smem_banks){
+        .banks = gpu->shared_banks, .half_warp = gpu->shared_half_warp, .pair_loads = gpu->shared_pair_loads};
     s->bank_shift = (uint32_t)__builtin_ctz(gpu->shared_bank_bytes);
     s->map_shift = gpu->shared_map_bytes ? (uint32_t)__builtin_ctz(gpu->shared_map_bytes) : s->bank_shift;
     s->row_shift = s->bank_shift + (uint32_t)__builtin_ctz(s->banks);
@@ -186,8 +187,28 @@ static bool affine_passes(const struct ww_smem_banks *s, const struct ww_access 
     return true;
 }
 
+/* True if active lanes whose numbers differ in the one bit of `apart` have one address, whatever pair they are.
+ * `address`: of the active lanes, in order. */
+static bool paired(const uint64_t *address, uint32_t mask, uint32_t apart) {
+    uint64_t of_lane[32];
+    uint32_t low = mask & (mask >> apart) & (apart == 1 ? 0x55555555u : 0x33333333u), n = 0;
+    for (uint32_t m = mask; m; m &= m - 1) of_lane[__builtin_ctz(m)] = address[n++];
+    for (; low; low &= low - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(low);
+        if (of_lane[lane] != of_lane[lane + apart]) return false;
+    }
+    return true;
+}
+
+/* Lanes that a load of more than a bank's width is served at a time. */
+static uint32_t lanes_of_load(const struct ww_smem_banks *s, const uint64_t *address, uint32_t mask,
+                              uint32_t lanes) {
+    bool packed = s->pair_loads && lanes < 32 && (paired(address, mask, 1) || paired(address, mask, 2));
+    return packed ? lanes * 2 : lanes;
+}
+
 struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *a,
-                                     const uint64_t *pool, uint32_t mask, uint32_t width) {
+                                     const uint64_t *pool, uint32_t mask, uint32_t width, bool load) {
     struct ww_smem_passes p;
     uint32_t word = 1u << s->bank_shift, parts = width > word ? width >> s->bank_shift : 1;
     if (s->half_warp) parts = 2;
@@ -199,13 +220,13 @@ struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct
         if (lanes == 32 && ww_smem_close(s, a, width)) return (struct ww_smem_passes){1, 0};
         if (lanes == 32 && mask == UINT32_MAX && in_one_row(s, list, width))
             return (struct ww_smem_passes){1, 0};
-        return count_passes(s, list, mask, width, lanes);
+        return count_passes(s, list, mask, width, load ? lanes_of_load(s, list, mask, lanes) : lanes);
     }
     uint64_t address[32];
     uint32_t count = 0;
     for (uint32_t m = mask; m; m &= m - 1)
         address[count++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
-    return count_passes(s, address, mask, width, lanes);
+    return count_passes(s, address, mask, width, load ? lanes_of_load(s, address, mask, lanes) : lanes);
 }
 
 uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,

@@ -8,6 +8,11 @@
  * lanes that want it, and one lane of every other bank. The manual leaves open which word that is; here it is
  * the one that most lanes want.
  *
+ * Compute capability 7.0 to 7.5: what a load returns of a pass is packed for two lanes of one address, if that
+ * holds of all pairs of lanes that differ in bit 0 of their number, or of all that differ in bit 1. Such a load
+ * of 64 or 128 bits goes by whole or half warps (NVIDIA developer forum, topic 77228, answer of a member of its
+ * staff).
+ *
  * Sources: NVIDIA, CUDA C Programming Guide, shared memory of compute capabilities 1.x to 7.x; X. Mei, X. Chu,
  * "Dissecting GPU Memory Hierarchy through Microbenchmarking", section 6 (modes, latency by degree). */
 #ifndef WW_CORE_SMEM_H
@@ -23,6 +28,7 @@ struct ww_smem_banks {
     uint32_t map_shift;         /* log2 of consecutive bytes in one bank */
     uint32_t row_shift;         /* log2 of the bytes of a row over all banks */
     uint32_t half_warp;
+    bool pair_loads;
     uint32_t latency[WW_SMEM_DEGREES]; /* cycles that so many extra passes add to the latency */
     uint32_t slope;                    /* and each beyond */
 };
@@ -45,9 +51,9 @@ static inline bool ww_smem_one_pass(const struct ww_smem_banks *s, const struct 
     return a->stride == 0 || (a->stride == (int32_t)width && s->map_shift == s->bank_shift &&
                               width * 32 + cut <= word * s->banks);
 }
-/* mask is not 0. */
+/* mask is not 0. load: of a load from shared memory. */
 struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *access,
-                                     const uint64_t *pool, uint32_t mask, uint32_t width);
+                                     const uint64_t *pool, uint32_t mask, uint32_t width, bool load);
 /* The same for a pipeline that serves `lanes` lanes at a time (at least 4): degree[i] is the passes of part i,
  * 0 where none of its lanes is in the mask, which may be 0. Returns how many parts have lanes. */
 uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *access, const uint64_t *pool,

@@ -51,7 +51,7 @@ uint32_t ww_wavefront_data(const struct ww_core *core, const struct ww_lsu_entry
     } else if (a->list == WW_AFFINE && e->mask == UINT32_MAX && a->stride == (int64_t)d->width) {
         waves = d->width <= 4 ? 1 : d->width / 4;
     } else {
-        struct ww_smem_passes p = ww_smem_passes(&core->banks, a, e->pool, e->mask, d->width);
+        struct ww_smem_passes p = ww_smem_passes(&core->banks, a, e->pool, e->mask, d->width, false);
         waves = p.parts + p.conflicts;
     }
     uint32_t cycles = row / core->gpu->l1_bytes_per_cycle;
