@@ -321,8 +321,31 @@ static void schedulers_issue_memory_instructions_as_their_places_allow(void **st
     assert_memory_equal(cycle, all, sizeof cycle);
 }
 
+/* Passes of a shared access of 16 bytes whose lanes have one address, by machine code. */
+static uint64_t packed_passes(enum ww_op op) {
+    struct ww_gpu_spec g = control_gpu();
+    struct program p;
+    g.shared_pair_loads = true;
+    program_init(&p, 1, 32, 1, 1);
+    uint32_t access = program_memory(&p, op, WW_SPACE_SHARED, 16, op == WW_OP_LOAD ? 4 : -1, 2);
+    control(&p, access, PLAIN);
+    program_access(&p, 0, access, ALL, 0, 0);
+    struct replay r = program_run(&p, &g);
+    uint64_t passes = r.r.counter[WW_C_SHARED_PASSES];
+    replay_free(&r);
+    program_free(&p);
+    return passes;
+}
+
+static void loads_of_machine_code_are_packed_and_stores_are_not(void **state) {
+    (void)state;
+    assert_int_equal(packed_passes(WW_OP_LOAD), 2);
+    assert_int_equal(packed_passes(WW_OP_STORE), 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_of_machine_code_are_packed_and_stores_are_not),
         cmocka_unit_test(the_stall_count_alone_delays_a_dependent_instruction),
         cmocka_unit_test(a_stall_above_11_needs_the_yield_bit),
         cmocka_unit_test(yield_costs_a_lone_warp_a_cycle_unless_it_stalls_anyway),

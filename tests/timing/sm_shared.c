@@ -58,6 +58,16 @@ static void wide_accesses_go_in_phases(void **state) {
     assert_int_equal(conflicts, 0);
 }
 
+static void wide_loads_of_one_address_go_in_half_the_phases_where_they_are_packed(void **state) {
+    (void)state;
+    struct ww_gpu_spec g = fixture_gpu();
+    uint64_t conflicts;
+    g.shared_pair_loads = true;
+    assert_int_equal(wait_of(WW_OP_LOAD, 8, 0, &g, &conflicts), 24 - 1);
+    assert_int_equal(wait_of(WW_OP_LOAD, 16, 0, &g, &conflicts), 24 - 1 + 1);
+    assert_int_equal(wait_of(WW_OP_LOAD, 16, 16, &g, &conflicts), 24 - 1 + 3);
+}
+
 static void a_conflict_adds_the_latency_of_its_degree(void **state) {
     (void)state;
     struct ww_gpu_spec g = fixture_gpu();
@@ -306,6 +316,7 @@ int main(void) {
         cmocka_unit_test(an_access_without_conflict_takes_the_shared_latency),
         cmocka_unit_test(a_conflict_of_degree_n_takes_n_minus_1_more_passes),
         cmocka_unit_test(wide_accesses_go_in_phases),
+        cmocka_unit_test(wide_loads_of_one_address_go_in_half_the_phases_where_they_are_packed),
         cmocka_unit_test(a_conflict_adds_the_latency_of_its_degree),
         cmocka_unit_test(the_unit_is_taken_for_the_passes_not_for_the_latency_of_a_conflict),
         cmocka_unit_test(a_barrier_waits_for_the_passes_of_shared_accesses_before_it),

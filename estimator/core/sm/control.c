@@ -64,7 +64,6 @@ void ww_control_decode(const struct ww_gpu_spec *gpu, const struct ww_inst *in, 
     d->stall = stall_cycles(c);
     d->write_counter = c->write_barrier < WW_DEPEND_COUNTERS ? c->write_barrier : WW_NO_COUNTER;
     d->read_counter = c->read_barrier < WW_DEPEND_COUNTERS ? c->read_barrier : WW_NO_COUNTER;
-    d->stores = in->op == WW_OP_STORE;
     d->read_after = read_cycles(gpu, d, in->src_count && in->src[0].reg < WW_REG_PRED);
     d->ends_group = in->op == WW_OP_ASYNC_WAIT && d->write_counter != WW_NO_COUNTER;
     d->counts = d->write_counter != WW_NO_COUNTER || d->read_counter != WW_NO_COUNTER || d->async;

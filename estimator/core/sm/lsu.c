@@ -42,14 +42,14 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
         struct ww_smem_passes p = {1, 0};
         if (e->access && !ww_smem_one_pass(&core->banks, e->access, d->width)) {
             p = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, d->width,
-                               d->path == WW_L_SHARED && d->result_count > 0);
+                               d->path == WW_L_SHARED && !d->stores);
             core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
             core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
             core->epochs.inst[e->inst].counter[WW_I_SHARED_CONFLICTS] += p.conflicts;
         }
         core->counter[WW_C_SHARED_PASSES] += p.parts + p.conflicts;
         uint64_t pass =
-            d->result_count || !gpu->shared_store_cycles ? gpu->shared_pass_cycles : gpu->shared_store_cycles;
+            d->stores && gpu->shared_store_cycles ? gpu->shared_store_cycles : gpu->shared_pass_cycles;
         taken = (p.parts + p.conflicts) * pass;
         sm->l1.port_used += taken;
         extra = (p.parts - 1) * pass + ww_smem_latency(&core->banks, p.conflicts);

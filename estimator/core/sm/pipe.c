@@ -147,6 +147,7 @@ static void set_memory(const struct ww_gpu_spec *g, const struct ww_inst *in, st
         return;
     case WW_OP_STORE:
         set_path(g, in, d, shared ? WW_L_SHARED : WW_L_STORE);
+        d->stores = true;
         return;
     case WW_OP_TEXTURE:
         set_path(g, in, d, in->dst_count ? WW_L_LOAD : WW_L_STORE);
