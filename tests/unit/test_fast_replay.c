@@ -92,14 +92,14 @@ static void a_hold_gives_nothing_back(void **state) {
 static void the_last_place_that_is_free_is_given_away(void **state) {
     (void)state;
     fresh(4);
-    ww_places_take(&places, 3, 640, 1280);
+    ww_places_take(&places, 3, 1280);
     assert_int_equal(ww_places_free(&places, 1, 640), 640);
 }
 
 static void without_a_place_one_waits_until_there_is_one(void **state) {
     (void)state;
     fresh(4);
-    ww_places_take(&places, 4, 640, 1280);
+    ww_places_take(&places, 4, 1280);
     assert_int_equal(ww_places_free(&places, 1, 640), 1280);
 }
 
@@ -107,7 +107,7 @@ static void who_wants_more_than_there_are_waits_for_all_of_them(void **state) {
     (void)state;
     fresh(4);
     assert_int_equal(ww_places_free(&places, 9, 640), 640);
-    ww_places_take(&places, 1, 640, 1280);
+    ww_places_take(&places, 1, 1280);
     assert_int_equal(ww_places_free(&places, 9, 640), 1280);
 }
 

@@ -76,6 +76,13 @@ uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const s
     at = ww_calendar_take(&p->receive, at, flits << WW_CALENDAR_UNIT) + flits - 1;
     f->counter[WW_C_XBAR_REPLY]++;
     f->counter[WW_C_XBAR_REPLY_FLIT] += flits;
+    if (f->answers) {
+        f->answers->answer[f->answers->count++] = (struct ww_mem_answer){
+            .ps = ww_clock_time(x->clock, at),
+            .chunks = (uint32_t)ww_bits8((uint8_t)reply->sectors),
+            .level = reply->walked || reply->kind == WW_MEM_TRANSLATION ? WW_LEVEL_TLB : reply->level};
+        return at;
+    }
     struct ww_fast_reply *r = put(f, p, sm, ww_clock_time(x->clock, at));
     r->reply = *reply;
     r->performed = false;
@@ -121,16 +128,14 @@ static bool has_room(struct ww_fast *f, uint16_t sm, uint32_t slice, uint64_t cy
     return false;
 }
 
-bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
-                  uint8_t granules, uint64_t now_ps) {
+/* Sends a request at an L2 cycle in which it is not refused. */
+static void send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                 uint8_t granules, uint64_t cycle) {
     struct ww_l2 *l2 = f->l2;
-    uint64_t arrived;
     uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
     struct ww_fast_slice *own = &f->slice[place.slice];
-    uint64_t cycle = ww_clock_cycle(l2->clock, now_ps);
-    if (!has_room(f, request->sm, place.slice, cycle)) return false;
     uint32_t flits = ww_xbar_flits(f->xbar, payload);
-    uint64_t sent = ww_xbar_leave(f->xbar, request->sm, flits, cycle);
+    uint64_t sent = ww_xbar_leave(f->xbar, request->sm, flits, cycle), arrived;
     arrived = ww_calendar_take(&own->receive, sent + f->xbar->latency, flits << WW_CALENDAR_UNIT) + flits - 1;
     f->counter[WW_C_XBAR_REQUEST]++;
     f->counter[WW_C_XBAR_REQUEST_FLIT] += flits;
@@ -148,9 +153,48 @@ bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struc
         ww_l2_count(&l2->slice[place.slice], WW_C_L2_FAR, (uint32_t)ww_bits8(granules) >> l2->sector_shift);
     }
     uint64_t served = ww_fast_serve(f, place.slice, &p, far || walked, arrived + l2->latency);
-    ww_places_take(&own->requests, 1, cycle, served);
+    ww_places_take(&own->requests, 1, served);
+}
+
+bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                  uint8_t granules, uint64_t now_ps) {
+    uint64_t cycle = ww_clock_cycle(f->l2->clock, now_ps);
+    if (!has_room(f, request->sm, place.slice, cycle)) return false;
+    send(f, request, place, granules, cycle);
     if (!f->fetched) ww_fast_drain(f);
     return true;
+}
+
+uint64_t ww_fast_book(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                      uint8_t granules, uint64_t ps, struct ww_mem_answers *answers) {
+    struct ww_places *requests = &f->slice[place.slice].requests;
+    uint64_t asked = ww_clock_cycle(f->l2->clock, ps), cycle = asked, free;
+    answers->count = 0;
+    while ((free = ww_places_free(requests, 1, ww_xbar_port_free(f->xbar, request->sm, cycle))) > cycle)
+        cycle = free;
+    f->answers = answers;
+    send(f, request, place, granules, cycle);
+    f->answers = NULL;
+    return cycle > asked ? ww_clock_time(f->l2->clock, cycle) : ps;
+}
+
+void ww_fast_expect_tags(const struct ww_fast *f, struct ww_slice_place place) {
+    const struct ww_l2_tags *t = &f->l2->slice[place.slice].tags;
+    const struct ww_fast_channel *c = &f->channel[f->l2->slice[place.slice].channel];
+    struct ww_dram_place at = ww_addrmap_dram(f->l2->map, place.slice, place.local);
+    uint32_t set = ww_l2_tags_set(t, place.local >> f->l2->line_shift);
+    __builtin_prefetch(&t->print[set * t->stride / 8]);
+    __builtin_prefetch(&t->oldest[set]);
+    for (uint32_t i = 0; i < sizeof *c->bank; i += 64)
+        __builtin_prefetch((const char *)&c->bank[at.bank] + i, 1);
+}
+
+void ww_fast_expect_line(const struct ww_fast *f, struct ww_slice_place place) {
+    const struct ww_l2_tags *t = &f->l2->slice[place.slice].tags;
+    uint64_t number = place.local >> f->l2->line_shift;
+    uint32_t set = ww_l2_tags_set(t, number);
+    ww_l2_tags_prefetch(t, set, number);
+    __builtin_prefetch(&t->line[set * t->stride + t->newest[set]], 1);
 }
 
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm) {

@@ -94,6 +94,7 @@ struct ww_fast_channel {
         *group; /* by bank group; NULL: one column command after another, whatever their groups */
     struct ww_fast_bank *bank;
     struct ww_places room[2];         /* by direction: bursts, in L2 cycles */
+    struct ww_places waiting;         /* for the prefetcher: reads that wait, however many bursts each */
     uint64_t refresh_due, open_since; /* open_since: UINT64_MAX: no bank has been opened yet */
     uint32_t refresh_bank;
     struct ww_fast_write *write;                /* that wait, oldest first */
@@ -116,8 +117,9 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
-    bool fetched;            /* SMs fetch their replies: there are no events for them */
-    struct ww_event drained; /* all work of DRAM is done */
+    bool fetched;                   /* SMs fetch their replies: there are no events for them */
+    struct ww_mem_answers *answers; /* of the request that is booked; NULL: replies are under way */
+    struct ww_event drained;        /* all work of DRAM is done */
     uint64_t busy_until;
     struct ww_fast_port *port;
     struct ww_fast_reply *reply; /* of all ports */
@@ -139,6 +141,12 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
 /* As ww_memsys_send, for a request to the place; what it leads to is reserved. */
 bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
                   uint8_t granules, uint64_t now_ps);
+/* As ww_memsys_book, for a request to the place. */
+uint64_t ww_fast_book(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                      uint8_t granules, uint64_t ps, struct ww_mem_answers *answers);
+/* As ww_memsys_expect_tags and _line. */
+void ww_fast_expect_tags(const struct ww_fast *f, struct ww_slice_place place);
+void ww_fast_expect_line(const struct ww_fast *f, struct ww_slice_place place);
 /* As ww_memsys_quiet: when the next reply comes. */
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm);
 

@@ -202,7 +202,7 @@ static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to
             if (last > end) end = last;
         }
     c->read = false;
-    ww_places_take(&c->room[WW_DRAM_WRITE], (bursts + 1) / 2, ww_clock_cycle(l2, ww_clock_time(dram, cycle)),
+    ww_places_take(&c->room[WW_DRAM_WRITE], (bursts + 1) / 2,
                    ww_clock_cycle(l2, ww_clock_time(dram, end))); /* on average */
 }
 
@@ -229,7 +229,9 @@ uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, u
     count(f, mask, bursts, WW_DRAM_READ);
     uint64_t last = access_row(f, c, place, bursts, WW_DRAM_READ, behind_writes(c, at));
     c->read = true;
-    ww_places_take(&c->room[WW_DRAM_READ], bursts, cycle, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
+    uint64_t issued = ww_clock_cycle(l2, ww_clock_time(&d->clock, last));
+    ww_places_take(&c->room[WW_DRAM_READ], bursts, issued);
+    if (f->l2->prefetch.window) ww_places_take(&c->waiting, 1, issued);
     return ww_clock_cycle(l2,
                           ww_clock_time(&d->clock, last + d->timing.tcl + d->timing.burst + d->timing.latency));
 }
@@ -250,8 +252,7 @@ void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint
     } else {
         last = access_row(f, c, place, bursts, WW_DRAM_WRITE, at);
         const struct ww_clock *l2 = f->l2->clock;
-        ww_places_take(&c->room[WW_DRAM_WRITE], bursts, cycle,
-                       ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
+        ww_places_take(&c->room[WW_DRAM_WRITE], bursts, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
     }
     uint64_t ps = ww_clock_time(&d->clock, last + d->timing.twl + d->timing.burst);
     if (ps > f->busy_until) f->busy_until = ps;

@@ -55,10 +55,10 @@ static uint64_t claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_par
 
 /* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */
 static uint64_t fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
-                     bool from_dram, uint64_t cycle, uint64_t ready) {
+                     bool from_dram, uint64_t ready) {
     struct ww_fast_slice *own = &f->slice[s->index];
     ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][ww_bits8(sectors)]);
-    ww_places_take(&own->mshrs, ww_bits8(sectors), cycle, ready);
+    ww_places_take(&own->mshrs, ww_bits8(sectors), ready);
     line->valid |= sectors;
     line->from_dram = from_dram ? sectors : 0;
     for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1)) line->written[__builtin_ctz(m)] = 1;
@@ -98,7 +98,7 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         if (more) ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(more));
         ready = ww_fast_dram_read(f, s->index, part->number, need | more, cycle);
     }
-    return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, cycle, ready);
+    return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, ready);
 }
 
 /* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector
@@ -188,9 +188,9 @@ static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const str
 
 static bool idle(struct ww_l2_slice *s, uint64_t cycle) {
     const struct ww_l2 *l2 = s->l2;
-    struct ww_places *room = &l2->prefetch.fast->channel[s->channel].room[WW_DRAM_READ];
-    uint32_t waiting = ww_places_used(room, cycle);
-    return waiting <= l2->prefetch.queue && waiting < room->limit;
+    struct ww_fast_channel *c = &l2->prefetch.fast->channel[s->channel];
+    struct ww_places *room = &c->room[WW_DRAM_READ];
+    return ww_places_used(&c->waiting, cycle) <= l2->prefetch.queue && ww_places_used(room, cycle) < room->limit;
 }
 
 static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
@@ -200,7 +200,7 @@ static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
 static void read_ahead(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
     struct ww_fast *f = s->l2->prefetch.fast;
     uint64_t ready = ww_fast_dram_read(f, s->index, part->number, need, cycle);
-    fill(f, s, &s->tags.line[part->index], need, true, cycle, ready);
+    fill(f, s, &s->tags.line[part->index], need, true, ready);
 }
 
 const struct ww_l2_prefetch_ops ww_fast_prefetch = {.idle = idle, .mshrs_used = mshrs_used, .read = read_ahead};
@@ -327,7 +327,7 @@ static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct 
     if (need) {
         cycle = ww_places_free(room, 1, ww_places_free(&own->mshrs, ww_bits8(need), cycle));
         ww_l2_count(s, WW_C_L2_WRITE_FETCH, ww_bits8(need));
-        fill(f, s, line, need, true, cycle, ww_fast_dram_read(f, s->index, part->number, need, cycle));
+        fill(f, s, line, need, true, ww_fast_dram_read(f, s->index, part->number, need, cycle));
     }
     ww_l2_count(s, WW_C_L2_WRITE_THROUGH, ww_bits8(part->want));
     return write_dram(f, s, part->number, part->want, cycle);

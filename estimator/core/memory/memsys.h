@@ -53,6 +53,16 @@ struct ww_mem_reply {
     uint8_t walked; /* it waited for a walk of the page table */
 };
 
+/* Replies to a request whose times are known when it is sent. */
+struct ww_mem_answers {
+    uint32_t count;
+    struct ww_mem_answer {
+        uint64_t ps;     /* at which all of it is at the SM */
+        uint32_t chunks; /* 32-byte ones, or sectors of the L1, that it brings */
+        uint8_t level;   /* enum ww_mem_level */
+    } answer[3];
+};
+
 /* How the memory system calls the SM back; both run inside an event at the given time. The SM receives the
  * message in its first cycle that begins then or later. */
 struct ww_memsys_client {
@@ -83,6 +93,14 @@ bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched);
 uint64_t ww_memsys_next(const struct ww_memsys *m, uint16_t sm);
 /* That reply, if it is at the SM at time ps. False: it is not. */
 bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
+/* With fetched replies: sends the request at `ps`, or when it is no longer refused, which is returned; its
+ * replies are not fetched, but told here. */
+uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t ps,
+                        struct ww_mem_answers *answers);
+/* The host loads what a request of this line will look at: first the slice's tags, then, once these are there,
+ * the lines that they lead to, and banks. */
+void ww_memsys_expect_tags(const struct ww_memsys *m, uint64_t address);
+void ww_memsys_expect_line(const struct ww_memsys *m, uint64_t address);
 /* When the SM may retry the request that was refused last. */
 uint64_t ww_memsys_again(const struct ww_memsys *m, uint16_t sm);
 /* SMs have nothing more to send: lets the queue wait until everything is written. */

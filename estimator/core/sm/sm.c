@@ -1,6 +1,7 @@
 /* The streaming multiprocessor: its step in a cycle, its state over a launch. */
 #include "../../result/result.h"
 #include "barrel.h"
+#include "booked.h"
 #include "collect.h"
 #include "const_operand.h"
 #include "issue_plain.h"
@@ -102,6 +103,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     sm->gates = sm->dma || sm->operands || core->waits;
     sm->extras = sm->barrel || sm->dma || sm->tma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
+    if (core->books && !ww_booked_init(sm, arena)) return ww_fail_nomem(error, "an SM");
     sm->lsu.skips_retries = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;
 }
@@ -109,7 +111,10 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
 static void wake_warps(struct ww_sm *sm, uint64_t cycle) {
     for (uint64_t due = ww_wheel_take(&sm->wheel, cycle); due; due &= due - 1) {
         struct ww_warp *w = &sm->warp[__builtin_ctzll(due)];
-        if (w->resident && !w->done) ww_head_wake(sm, w, cycle);
+        if (w->resident && !w->done)
+            ww_head_wake(sm, w, cycle);
+        else if (w->resident && sm->booked && ww_booked_gone(sm, w, cycle))
+            ww_lsu_release(sm, w, cycle);
     }
 }
 
