@@ -4,7 +4,7 @@
 #include "../sm/booked.h"
 #include "engine_internal.h"
 
-#define SPAN 128 /* cycles that an SM runs before the next SM does */
+#define SPAN 64 /* cycles that an SM runs before the next SM does */
 
 struct ww_spans {
     uint64_t *due;  /* by SM: cycle of whatever comes next */

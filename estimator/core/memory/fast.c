@@ -167,34 +167,30 @@ bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struc
 
 uint64_t ww_fast_book(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
                       uint8_t granules, uint64_t ps, struct ww_mem_answers *answers) {
-    struct ww_places *requests = &f->slice[place.slice].requests;
-    uint64_t asked = ww_clock_cycle(f->l2->clock, ps), cycle = asked, free;
+    uint64_t asked = ww_clock_cycle(f->l2->clock, ps);
+    uint64_t cycle = ww_fast_room(f, request->sm, place.slice, asked);
     answers->count = 0;
-    while ((free = ww_places_free(requests, 1, ww_xbar_port_free(f->xbar, request->sm, cycle))) > cycle)
-        cycle = free;
     f->answers = answers;
     send(f, request, place, granules, cycle);
     f->answers = NULL;
     return cycle > asked ? ww_clock_time(f->l2->clock, cycle) : ps;
 }
 
-void ww_fast_expect_tags(const struct ww_fast *f, struct ww_slice_place place) {
-    const struct ww_l2_tags *t = &f->l2->slice[place.slice].tags;
-    const struct ww_fast_channel *c = &f->channel[f->l2->slice[place.slice].channel];
+void ww_fast_expect(const struct ww_fast *f, struct ww_slice_place place, struct ww_mem_place *out) {
+    const struct ww_l2_slice *s = &f->l2->slice[place.slice];
+    const struct ww_l2_tags *t = &s->tags;
     struct ww_dram_place at = ww_addrmap_dram(f->l2->map, place.slice, place.local);
     uint32_t set = ww_l2_tags_set(t, place.local >> f->l2->line_shift);
+    *out = (struct ww_mem_place){place.local, place.slice, set, at.bank, at.row};
     __builtin_prefetch(&t->print[set * t->stride / 8]);
-    __builtin_prefetch(&t->oldest[set]);
-    for (uint32_t i = 0; i < sizeof *c->bank; i += 64)
-        __builtin_prefetch((const char *)&c->bank[at.bank] + i, 1);
+    const char *bank = (const char *)&f->channel[s->channel].bank[at.bank];
+    for (uint32_t i = 0; i < sizeof(struct ww_fast_bank); i += 64) __builtin_prefetch(bank + i, 1);
 }
 
-void ww_fast_expect_line(const struct ww_fast *f, struct ww_slice_place place) {
-    const struct ww_l2_tags *t = &f->l2->slice[place.slice].tags;
-    uint64_t number = place.local >> f->l2->line_shift;
-    uint32_t set = ww_l2_tags_set(t, number);
-    ww_l2_tags_prefetch(t, set, number);
-    __builtin_prefetch(&t->line[set * t->stride + t->newest[set]], 1);
+void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place) {
+    const struct ww_l2_tags *t = &f->l2->slice[place->slice].tags;
+    ww_l2_tags_prefetch(t, place->set, place->local >> f->l2->line_shift);
+    __builtin_prefetch(&t->line[place->set * t->stride + t->newest[place->set]], 1);
 }
 
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm) {
@@ -260,6 +256,8 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
     if (!make_ports(f, gpu, arena) || !make_slices(f, gpu, arena) || !make_walks(f, gpu, arena) ||
         !ww_fast_dram_init(f, gpu, arena))
         return ww_fail_nomem(error, "the memory system");
+    f->plain = l2->parts == 1 && !tlb && !l2->side_slices && l2->coalesce < 2 && !l2->prefetch.window &&
+               !l2->elsewhere && l2->l1_sector_granules == 1;
     l2->prefetch.ops = &ww_fast_prefetch;
     l2->prefetch.fast = f;
     *out = f;

@@ -24,7 +24,7 @@ struct ww_calendar {
     uint16_t used[WW_CALENDAR_WINDOWS]; /* units; the ring's windows from `first` on */
 };
 
-/* Lets the calendar reach window n, in the future of all of its windows. */
+/* Lets the calendar reach window n, which is in the future of all of its windows. */
 static __attribute__((noinline)) void ww_calendar_reach(struct ww_calendar *c, uint64_t n) {
     const uint64_t half = WW_CALENDAR_WINDOWS / 2;
     uint64_t first = (n & ~(half - 1)) - half; /* halves of the ring at a time */

@@ -6,6 +6,8 @@
 #include "lsu_requests.h"
 #include "warp_head.h"
 
+#include <string.h>
+
 /* ---- a launch, an SM ------------------------------------------------------------------------- */
 
 /* Copies and textures complete in other ways. */
@@ -128,10 +130,10 @@ static inline uint64_t queue_free(const struct ww_booked *b, uint32_t spare) {
 
 /* Sends a request that is queued at b->at. */
 static void send(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_request *q,
-                 struct ww_mem_answers *answers) {
+                 const struct ww_mem_place *place, struct ww_mem_answers *answers) {
     struct ww_core *core = sm->core;
     uint64_t cycle = b->at > b->send_from ? b->at : b->send_from, ps = ww_clock_time(&core->clock, cycle);
-    uint64_t sent = ww_memsys_book(core->memory, q, ps, answers);
+    uint64_t sent = ww_memsys_book(core->memory, q, place, ps, answers);
     if (sent > ps) cycle = ww_clock_cycle(&core->clock, sent);
     b->send_from = cycle + 1;
     b->sent[b->next] = cycle;
@@ -191,7 +193,8 @@ struct found {
     uint32_t line, hit, merged, miss;
 };
 
-static struct found look_up(struct ww_sm *sm, const struct ww_booked *b, uint64_t key, uint32_t sectors) {
+static inline struct found look_up(struct ww_sm *sm, const struct ww_booked *b, uint64_t key,
+                                   uint32_t sectors) {
     struct found f = {.line = ww_tags_find(&sm->l1.tags, key)};
     if (f.line != WW_NO_LINE) {
         struct ww_tag_line *l = &sm->l1.tags.line[f.line];
@@ -203,12 +206,24 @@ static struct found look_up(struct ww_sm *sm, const struct ww_booked *b, uint64_
     return f;
 }
 
-/* The host loads what the requests behind this one will look at in the L2, if they miss, too. */
-static void expect(const struct ww_sm *sm) {
-    const struct ww_coalescer *c = &sm->lsu.coalescer;
-    uint32_t i = sm->lsu.next_request, shift = sm->l1.shape->line_shift;
-    if (i + 4 < c->count) ww_memsys_expect_tags(sm->core->memory, c->request[i + 4].key << shift);
-    if (i + 2 < c->count) ww_memsys_expect_line(sm->core->memory, c->request[i + 2].key << shift);
+/* Where request i goes. */
+static struct ww_mem_place *place_of(const struct ww_sm *sm, uint32_t i) {
+    struct ww_booked *b = sm->booked;
+    uint32_t at = i % WW_BOOKED_PLACES;
+    uint64_t first = sm->lsu.coalescer.request[i].key & ~(uint64_t)sm->l1.shape->offset_mask;
+    if (b->placed[at] != i)
+        ww_memsys_expect(sm->core->memory, first << sm->l1.shape->line_shift, &b->place[at]);
+    b->placed[at] = (uint8_t)i;
+    return &b->place[at];
+}
+
+/* Where the request goes; the host loads what those behind it will look at in the L2, if they miss, too. */
+static const struct ww_mem_place *expect(const struct ww_sm *sm) {
+    uint32_t i = sm->lsu.next_request, count = sm->lsu.coalescer.count;
+    const struct ww_mem_place *place = place_of(sm, i);
+    if (i + 4 < count) place_of(sm, i + 4);
+    if (i + 2 < count) ww_memsys_expect_line(sm->core->memory, place_of(sm, i + 2));
+    return place;
 }
 
 /* Sends for sectors of a line, which get an MSHR or share the line's. */
@@ -221,9 +236,9 @@ static void fetch(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     uint64_t last = line->pins ? fill_of(line, b->at) : 0;
     uint32_t level = line->pending >> WW_BOOKED_LEVEL;
     uint16_t *leave = last ? leaving(b, last) : NULL;
-    expect(sm);
+    const struct ww_mem_place *place = expect(sm);
     ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << s->sector_shift);
-    send(sm, b, &q, &answers);
+    send(sm, b, &q, place, &answers);
     for (uint32_t i = 0; i < answers.count; i++) {
         const struct ww_mem_answer *a = &answers.answer[i];
         uint64_t cycle = take_answer(sm, b, a, a->chunks << s->sector_shift);
@@ -249,18 +264,17 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     uint32_t sectors = s->sectors_of[r->chunks];
     uint64_t since = b->at;
     struct found f = look_up(sm, b, r->key, sectors);
-    bool present = f.line != WW_NO_LINE;
+    const bool present = f.line != WW_NO_LINE;
     while (f.merged | f.miss) {
         uint64_t at = can_miss_at(sm, b, f.line, f.miss);
         if (at == b->at) {
-            present = f.line != WW_NO_LINE;
             f.line = ww_l1_allocate(sm, c, r->key, f.line, e->warp, at);
             if (f.line != WW_NO_LINE) break;
             at = first_fill(&c->tags, r->key, at);
         }
         b->at = at;
+        if (f.line == WW_NO_LINE) continue;
         f = look_up(sm, b, r->key, sectors);
-        present = f.line != WW_NO_LINE;
     }
     if (b->at > since) count_held(sm, d, since);
     if (f.merged | f.miss) {
@@ -296,7 +310,9 @@ static void pass(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     if (b->at > since) count_held(sm, d, since);
     struct ww_mem_request q = d->path == WW_L_STORE ? ww_l1_store_request(sm, e->warp, d, r, 0)
                                                     : ww_l1_direct_request(sm, e->warp, d, r, 0);
-    send(sm, b, &q, &answers);
+    struct ww_mem_place place;
+    ww_memsys_expect(sm->core->memory, q.address, &place);
+    send(sm, b, &q, &place, &answers);
     for (uint32_t i = 0; i < answers.count; i++) {
         const struct ww_mem_answer *a = &answers.answer[i];
         if (ww_lsu_has_reply(d))
@@ -357,6 +373,7 @@ static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     b->ready = 0;
     b->level = WW_LEVEL_L1;
     b->cycles = 1;
+    memset(b->placed, UINT8_MAX, sizeof b->placed);
     if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) prefetch_requests(sm);
 }
 

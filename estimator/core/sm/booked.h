@@ -23,6 +23,7 @@
 #include "sm.h"
 
 #define WW_BOOKED_WINDOWS 1024u
+#define WW_BOOKED_PLACES 8u
 #define WW_BOOKED_SHIFT 4 /* log2 of a window's cycles */
 #define WW_BOOKED_LEVEL 8 /* bits of a line's pending sectors below its level */
 
@@ -35,9 +36,11 @@ struct ww_booked {
     uint64_t window; /* MSHRs that leave in windows up to this one have left */
     uint64_t *sent;  /* ring of l1.miss_queue: cycles at whose end requests were sent */
     uint32_t queue, next;
-    uint64_t send_from; /* the cycle after the last of them */
-    uint64_t far;       /* bit per warp that wakes later than the SM's wheel reaches */
-    uint64_t far_first; /* cycle of the first of them; WW_NEVER: there is none */
+    uint64_t send_from;                          /* the cycle after the last of them */
+    struct ww_mem_place place[WW_BOOKED_PLACES]; /* of requests, by number */
+    uint8_t placed[WW_BOOKED_PLACES];            /* that number; UINT8_MAX: none */
+    uint64_t far;                                /* bit per warp that wakes later than the SM's wheel reaches */
+    uint64_t far_first;                          /* cycle of the first of them; WW_NEVER: there is none */
     uint64_t far_at[64];
     uint16_t leave[WW_BOOKED_WINDOWS]; /* MSHRs, by window */
     struct ww_calendar port;           /* of the L1's data */
