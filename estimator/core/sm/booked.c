@@ -141,9 +141,11 @@ static void send(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_requ
 }
 
 /* The cycle in which the SM receives the answer. */
-static uint64_t received(struct ww_core *core, const struct ww_mem_answer *a) {
+static uint64_t received(struct ww_core *core, struct ww_booked *b, const struct ww_mem_answer *a) {
     if (a->ps > core->last_reply_ps) core->last_reply_ps = a->ps;
-    return ww_clock_cycle(&core->clock, a->ps);
+    uint64_t cycle = ww_clock_cycle(&core->clock, a->ps);
+    if (cycle > b->told) b->told = cycle;
+    return cycle;
 }
 
 static void note(struct ww_booked *b, uint64_t ready, uint32_t level) {
@@ -161,7 +163,7 @@ static uint64_t take_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles
 static uint64_t take_answer(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_answer *a,
                             uint32_t chunks) {
     const struct ww_cache_shape *s = sm->l1.shape;
-    uint64_t cycle = received(sm->core, a);
+    uint64_t cycle = received(sm->core, b, a);
     note(b, take_port(sm, b, s->data_cycles[chunks], cycle) - 1 + s->latency, a->level);
     return cycle;
 }
@@ -280,7 +282,11 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     if (f.merged | f.miss) {
         struct ww_tag_line *line = &c->tags.line[f.line];
         ww_l1_count_load(sm, s, e->inst, f.hit, f.merged, f.miss);
-        if (f.merged) note(b, fill_of(line, b->at) + s->latency, line->pending >> WW_BOOKED_LEVEL);
+        if (f.merged) {
+            uint64_t fill = fill_of(line, b->at);
+            note(b, fill + s->latency, line->pending >> WW_BOOKED_LEVEL);
+            if (fill > b->told) b->told = fill;
+        }
         if (f.miss) fetch(sm, e, r, line, f.miss);
         line->pins++;
         if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, b->at);
@@ -318,7 +324,7 @@ static void pass(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
         if (ww_lsu_has_reply(d))
             take_answer(sm, b, a, a->chunks);
         else
-            note(b, received(sm->core, a), WW_LEVEL_L1);
+            note(b, received(sm->core, b, a), WW_LEVEL_L1);
     }
 }
 
@@ -334,7 +340,7 @@ static void finish_load(struct ww_sm *sm, struct ww_warp *w, const struct ww_din
     }
     ww_lsu_write_results(sm, w, d, cycle, at, WW_S_WAIT_L1 + sm->booked->level);
     ww_warp_memory_done(sm, w, cycle, at);
-    if (at > w->results_at) w->results_at = at;
+    if (sm->booked->told > w->results_at) w->results_at = sm->booked->told;
     if (w->inflight > 1 || !w->done || ww_booked_gone(sm, w, cycle)) ww_lsu_release(sm, w, cycle);
 }
 
@@ -370,7 +376,7 @@ WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
 static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
     struct ww_booked *b = sm->booked;
     ww_lsu_start_requests(sm, e, d, cycle);
-    b->ready = 0;
+    b->ready = b->told = 0;
     b->level = WW_LEVEL_L1;
     b->cycles = 1;
     memset(b->placed, UINT8_MAX, sizeof b->placed);

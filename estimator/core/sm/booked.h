@@ -30,6 +30,7 @@
 struct ww_booked {
     uint64_t at;     /* cycle in which the unit looks at its next request, or did at the last one */
     uint64_t ready;  /* latest reply to the instruction that it works on */
+    uint64_t told;    /* cycle in which the last of them is received */
     uint8_t level;   /* of them */
     bool done;       /* all requests of it have been looked at, up to `at` */
     uint64_t cycles; /* for which the last one takes the unit */

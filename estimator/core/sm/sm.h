@@ -99,7 +99,7 @@ struct ww_warp {
     struct ww_depend *depend; /* where control fields are obeyed */
     uint64_t memory_at;       /* latest completion cycle of the memory operations that have their replies */
     uint64_t shared_at;       /* cycle at which its shared accesses that have started are performed */
-    uint64_t results_at;      /* booked.h: latest result of its memory operations */
+    uint64_t results_at;      /* booked.h: latest reply to its operations with results */
     uint32_t last_mask;
     uint32_t shared_queued; /* shared accesses that have not started, for barriers */
     uint32_t memory_count;  /* operations without all replies, for fences */
