@@ -206,8 +206,9 @@ uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *reques
     (void)place;
     fake_count(m, request);
     *answers = (struct ww_mem_answers){.count = 1};
-    answers->answer[0] = (struct ww_mem_answer){
-        .ps = ps + fake.latency_ps, .chunks = (uint32_t)__builtin_popcount(request->sectors), .level = fake.level};
+    answers->answer[0] = (struct ww_mem_answer){.ps = ps + fake.latency_ps,
+                                                .chunks = (uint32_t)__builtin_popcount(request->sectors),
+                                                .level = fake.level};
     return ps;
 }
 bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply) {

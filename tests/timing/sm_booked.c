@@ -1,5 +1,5 @@
-/* SMs of fast replay, which book their requests: on a memory that answers after the same time, they take what full
- * replay takes. */
+/* SMs of fast replay, which book their requests: on a memory that answers after the same time, they take what
+ * full replay takes. */
 #include "fake_memory.h"
 #include "sm_fixture.h"
 

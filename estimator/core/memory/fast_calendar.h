@@ -41,9 +41,13 @@ static inline uint16_t *ww_calendar_at(struct ww_calendar *c, uint64_t n) {
     return &c->used[n & (WW_CALENDAR_WINDOWS - 1)];
 }
 
-/* The first window that is not full, from n on. */
+/* The first window from n on that is not known to be full. */
+static inline uint64_t ww_calendar_skip(const struct ww_calendar *c, uint64_t n) {
+    return n >= c->full_from && n < c->full_to ? c->full_to : n;
+}
+
+/* The first window from n on, which is remembered, that is not full. */
 static inline uint64_t ww_calendar_window(struct ww_calendar *c, uint64_t n) {
-    if (n >= c->full_from && n < c->full_to) n = c->full_to;
     while (*ww_calendar_at(c, n) >= WW_CALENDAR_FULL) {
         if (n != c->full_to) c->full_from = n;
         c->full_to = ++n;
@@ -53,7 +57,7 @@ static inline uint64_t ww_calendar_window(struct ww_calendar *c, uint64_t n) {
 
 /* The cycle, `cycle` or later, at which something is free; nothing is taken. */
 static inline uint64_t ww_calendar_free(struct ww_calendar *c, uint64_t cycle) {
-    uint64_t n = cycle >> WW_CALENDAR_SHIFT;
+    uint64_t n = ww_calendar_skip(c, cycle >> WW_CALENDAR_SHIFT);
     if (n < c->first) return cycle;
     n = ww_calendar_window(c, n);
     uint64_t begin = (n << WW_CALENDAR_SHIFT) + (*ww_calendar_at(c, n) >> WW_CALENDAR_UNIT);
@@ -62,7 +66,7 @@ static inline uint64_t ww_calendar_free(struct ww_calendar *c, uint64_t cycle) {
 
 /* Takes `units` from `cycle` on, as soon as there are any; returns the cycle at which they begin. */
 static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, uint32_t units) {
-    uint64_t n = cycle >> WW_CALENDAR_SHIFT;
+    uint64_t n = ww_calendar_skip(c, cycle >> WW_CALENDAR_SHIFT);
     if (n < c->first) return cycle;
     n = ww_calendar_window(c, n);
     uint16_t *used = &c->used[n & (WW_CALENDAR_WINDOWS - 1)];

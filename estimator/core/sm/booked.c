@@ -76,7 +76,7 @@ static void leave_until(struct ww_sm *sm, struct ww_booked *b, uint64_t window) 
 }
 
 static uint16_t *leaving(struct ww_booked *b, uint64_t cycle) {
-    uint64_t window = cycle >> WW_BOOKED_SHIFT;
+    uint64_t window = (cycle + (1u << (WW_BOOKED_SHIFT - 1))) >> WW_BOOKED_SHIFT;
     if (window <= b->window) window = b->window + 1;
     if (window >= b->window + WW_BOOKED_WINDOWS) window = b->window + WW_BOOKED_WINDOWS - 1;
     return &b->leave[window & (WW_BOOKED_WINDOWS - 1)];
@@ -157,6 +157,12 @@ static void note(struct ww_booked *b, uint64_t ready, uint32_t level) {
 static uint64_t take_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles, uint64_t from) {
     sm->l1.port_used += cycles;
     return ww_calendar_take(&b->port, from, (uint32_t)cycles << WW_CALENDAR_UNIT) + cycles;
+}
+
+/* The same for data in the L1, which are read in the order of their loads. */
+static uint64_t read_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles, uint64_t from) {
+    b->read_free = take_port(sm, b, cycles, from > b->read_free ? from : b->read_free);
+    return b->read_free;
 }
 
 /* What an answer brings passes the data port; notes when it is for use, and returns when it was received. */
@@ -302,7 +308,7 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     }
     uint32_t chunks = ww_bits8(f.hit) << s->sector_shift, asked = ww_bits8(r->chunks);
     if (asked < chunks) chunks = asked;
-    note(b, take_port(sm, b, s->data_cycles[chunks], b->at) - 2 + s->latency, WW_LEVEL_L1);
+    note(b, read_port(sm, b, s->data_cycles[chunks], b->at) - 2 + s->latency, WW_LEVEL_L1);
     *cycles = s->data_cycles[chunks];
 }
 
@@ -354,7 +360,7 @@ static void finish(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct 
     b->done = false;
     if (l->banked && l->hit_lines) {
         uint32_t waves = ww_lsu_waves(sm, e, d);
-        note(b, take_port(sm, b, waves, l->start) - 2 + sm->core->l1_shape.latency, WW_LEVEL_L1);
+        note(b, read_port(sm, b, waves, l->start) - 2 + sm->core->l1_shape.latency, WW_LEVEL_L1);
         if (l->free < l->start + waves) l->free = l->start + waves;
     }
     ww_lsu_pop(sm, l->start);

@@ -23,19 +23,21 @@
 #include "sm.h"
 
 #define WW_BOOKED_WINDOWS 1024u
+#define WW_BOOKED_AHEAD (1u << 24)
 #define WW_BOOKED_PLACES 8u
 #define WW_BOOKED_SHIFT 4 /* log2 of a window's cycles */
 #define WW_BOOKED_LEVEL 8 /* bits of a line's pending sectors below its level */
 
 struct ww_booked {
-    uint64_t at;     /* cycle in which the unit looks at its next request, or did at the last one */
-    uint64_t ready;  /* latest reply to the instruction that it works on */
-    uint64_t told;    /* cycle in which the last of them is received */
-    uint8_t level;   /* of them */
-    bool done;       /* all requests of it have been looked at, up to `at` */
-    uint64_t cycles; /* for which the last one takes the unit */
-    uint64_t window; /* MSHRs that leave in windows up to this one have left */
-    uint64_t *sent;  /* ring of l1.miss_queue: cycles at whose end requests were sent */
+    uint64_t at;        /* cycle in which the unit looks at its next request, or did at the last one */
+    uint64_t ready;     /* latest reply to the instruction that it works on */
+    uint64_t told;      /* cycle in which the last of them is received */
+    uint8_t level;      /* of them */
+    bool done;          /* all requests of it have been looked at, up to `at` */
+    uint64_t cycles;    /* for which the last one takes the unit */
+    uint64_t read_free; /* the data port is free for what the L1 has */
+    uint64_t window;    /* MSHRs that leave in windows up to this one have left */
+    uint64_t *sent;     /* ring of l1.miss_queue: cycles at whose end requests were sent */
     uint32_t queue, next;
     uint64_t send_from;                          /* the cycle after the last of them */
     struct ww_mem_place place[WW_BOOKED_PLACES]; /* of requests, by number */
@@ -67,9 +69,10 @@ static inline bool ww_booked_wake(struct ww_booked *b, uint32_t warp, uint64_t c
  * first of them. */
 void ww_booked_wake_before(struct ww_sm *sm, uint64_t end);
 
-/* A fill that is due by `cycle` has taken place. */
+/* A fill that is due by `cycle` has taken place. Lines have the low half of its cycle; one that would be so far
+ * in the future is in the past. */
 static inline void ww_booked_settle(struct ww_tag_line *line, uint64_t cycle) {
-    if (!line->pins || (int32_t)(line->mshr - (uint32_t)cycle) > 0) return;
+    if (!line->pins || line->mshr - (uint32_t)cycle - 1 < WW_BOOKED_AHEAD) return;
     line->valid |= line->pending & ((1u << WW_BOOKED_LEVEL) - 1);
     line->pending = line->pins = 0;
 }
