@@ -98,7 +98,7 @@ static uint64_t run_booked(struct ww_core *core, struct ww_sm *sm, uint64_t end)
         if (placed <= cycle) take_cta(core, sm, cycle);
         uint64_t next = core->next[sm->id];
         if (next <= cycle) next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
-        if (next < end && ww_sm_alone(sm)) next = ww_sm_run_ahead(sm, next, end);
+        if (next < end && ww_sm_alone(sm)) next = ww_sm_run_ahead(sm, next, core->epochs.end);
         core->next[sm->id] = next;
         if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
         if (sm->completed) ww_dispatch_collect(core, sm->id >> core->group_shift);

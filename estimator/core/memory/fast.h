@@ -6,8 +6,8 @@
  * Full replay moves each request from queue to queue by events. Here one pass over the way of a request finds
  * the time of each step: ports, buses and the rate of activates are calendars, MSHRs and the queues of DRAM are
  * pools of places (fast_calendar.h), a bank remembers the rows that it had open last. The time of the reply is
- * known when the request is sent. Warps, bulk copies and clusters are as in full replay, and so is the L1 with its
- * MSHRs and miss queue, unless SMs book their requests (sm/booked.h).
+ * known when the request is sent. Warps, bulk copies and clusters are as in full replay, and so is the L1 with
+ * its MSHRs and miss queue, unless SMs book their requests (sm/booked.h).
  *
  * The same as in full replay: addresses, tags, replacement, write-backs, sectors fetched, atomics, translation
  * and walks, the places of requests at a slice (a full one refuses).

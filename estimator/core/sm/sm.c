@@ -203,6 +203,15 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, sm->ahead_next);
 }
 
+/* An SM that books its requests goes beyond the span while it has none to book and no CTA is to come. */
+static inline bool may_go_on(const struct ww_sm *sm, uint64_t next) {
+    const struct ww_lsu *l = &sm->lsu;
+    const struct ww_core *core = sm->core;
+    if (!sm->booked || next < core->span_end) return true;
+    if (core->next_cta < core->cta_count || next >= sm->booked->far_first) return false;
+    return !l->count || core->code.inst[l->ring[l->head].inst].path <= WW_L_SHARED_ATOMIC;
+}
+
 uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
     do {
         uint64_t at = next, issue = step_inside(sm, at);
@@ -212,7 +221,7 @@ uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
             return at;
         }
         next = end_step(sm, at, issue);
-    } while (next < end && !sm->draining);
+    } while (next < end && !sm->draining && may_go_on(sm, next));
     return next;
 }
 
