@@ -64,8 +64,9 @@ static inline uint64_t ww_calendar_free(struct ww_calendar *c, uint64_t cycle) {
     return begin > cycle ? begin : cycle;
 }
 
-/* Takes `units` from `cycle` on, as soon as there are any; returns the cycle at which they begin. */
-static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, uint32_t units) {
+/* As ww_calendar_take, where the window of `cycle` is not remembered or has not room for all of it. */
+static __attribute__((noinline)) uint64_t ww_calendar_take_later(struct ww_calendar *c, uint64_t cycle,
+                                                                 uint32_t units) {
     uint64_t n = ww_calendar_skip(c, cycle >> WW_CALENDAR_SHIFT);
     if (n < c->first) return cycle;
     n = ww_calendar_window(c, n);
@@ -78,6 +79,18 @@ static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, u
         while (*used >= WW_CALENDAR_FULL);
     }
     *used = (uint16_t)(*used + units);
+    return begin > cycle ? begin : cycle;
+}
+
+/* Takes `units` from `cycle` on, as soon as there are any; returns the cycle at which they begin. */
+static inline uint64_t ww_calendar_take(struct ww_calendar *c, uint64_t cycle, uint32_t units) {
+    uint64_t n = cycle >> WW_CALENDAR_SHIFT;
+    uint16_t *window = &c->used[n & (WW_CALENDAR_WINDOWS - 1)];
+    uint32_t used = *window;
+    if (n - c->first >= WW_CALENDAR_WINDOWS || used + units > WW_CALENDAR_FULL)
+        return ww_calendar_take_later(c, cycle, units);
+    *window = (uint16_t)(used + units);
+    uint64_t begin = (n << WW_CALENDAR_SHIFT) + (used >> WW_CALENDAR_UNIT);
     return begin > cycle ? begin : cycle;
 }
 
