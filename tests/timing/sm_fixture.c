@@ -185,6 +185,7 @@ struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu,
                                         .probe = p->probe,
                                         .in_step = p->restless,
                                         .code_known = p->code_known,
+                                        .fast = p->fast,
                                         .threads = p->threads};
     assert_int_equal(ww_engine_new(&options, &engine, &r.error), WW_OK);
     struct restless restless = {.event = {.fn = wake_all, .owner = &restless}, .engine = engine};

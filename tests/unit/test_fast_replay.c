@@ -89,17 +89,41 @@ static void a_hold_gives_nothing_back(void **state) {
     assert_int_equal(ww_calendar_take(&calendar, 800, UNIT), 806);
 }
 
+static void after_a_long_time_of_work_who_comes_early_waits_for_its_end(void **state) {
+    (void)state;
+    const uint64_t cycles = 3 * WINDOW * WW_CALENDAR_WINDOWS;
+    fresh(0);
+    for (uint64_t i = 0; i < cycles; i++) ww_calendar_take(&calendar, 800, UNIT);
+    assert_int_equal(ww_calendar_take(&calendar, 808, UNIT), 800 + cycles);
+}
+
+static void what_is_asked_of_a_time_before_the_windows_is_granted(void **state) {
+    (void)state;
+    fresh(0);
+    ww_calendar_take(&calendar, 800 + 3 * WINDOW * WW_CALENDAR_WINDOWS, UNIT);
+    assert_int_equal(ww_calendar_take(&calendar, 800, UNIT), 800);
+}
+
+static void places_that_have_become_free_are_given_away_again(void **state) {
+    (void)state;
+    fresh(4);
+    ww_places_take(&places, 4, 1280);
+    assert_int_equal(ww_places_used(&places, 640), 4);
+    assert_int_equal(ww_places_used(&places, 1280), 0);
+    assert_int_equal(ww_places_free(&places, 4, 1280), 1280);
+}
+
 static void the_last_place_that_is_free_is_given_away(void **state) {
     (void)state;
     fresh(4);
-    ww_places_take(&places, 3, 640, 1280);
+    ww_places_take(&places, 3, 1280);
     assert_int_equal(ww_places_free(&places, 1, 640), 640);
 }
 
 static void without_a_place_one_waits_until_there_is_one(void **state) {
     (void)state;
     fresh(4);
-    ww_places_take(&places, 4, 640, 1280);
+    ww_places_take(&places, 4, 1280);
     assert_int_equal(ww_places_free(&places, 1, 640), 1280);
 }
 
@@ -107,7 +131,7 @@ static void who_wants_more_than_there_are_waits_for_all_of_them(void **state) {
     (void)state;
     fresh(4);
     assert_int_equal(ww_places_free(&places, 9, 640), 640);
-    ww_places_take(&places, 1, 640, 1280);
+    ww_places_take(&places, 1, 1280);
     assert_int_equal(ww_places_free(&places, 9, 640), 1280);
 }
 
@@ -314,6 +338,9 @@ int main(void) {
         cmocka_unit_test(what_is_held_is_taken),
         cmocka_unit_test(before_what_is_held_work_begins_as_it_did),
         cmocka_unit_test(a_hold_gives_nothing_back),
+        cmocka_unit_test(after_a_long_time_of_work_who_comes_early_waits_for_its_end),
+        cmocka_unit_test(what_is_asked_of_a_time_before_the_windows_is_granted),
+        cmocka_unit_test(places_that_have_become_free_are_given_away_again),
         cmocka_unit_test(the_last_place_that_is_free_is_given_away),
         cmocka_unit_test(without_a_place_one_waits_until_there_is_one),
         cmocka_unit_test(who_wants_more_than_there_are_waits_for_all_of_them),

@@ -1,9 +1,10 @@
 /* Fast replay runs one SM after another through each span of cycles. */
 #include "spans.h"
 #include "../memory/fast_calendar.h"
+#include "../sm/booked.h"
 #include "engine_internal.h"
 
-#define SPAN 128 /* cycles that an SM runs before the next SM does */
+#define SPAN 64 /* cycles that an SM runs before the next SM does */
 
 struct ww_spans {
     uint64_t *due;  /* by SM: cycle of whatever comes next */
@@ -83,6 +84,28 @@ static inline uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/* The same for an SM that books its requests: it has nothing under way. */
+static uint64_t run_booked(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
+    while (core->code_failed == WW_OK) {
+        uint64_t first = sm->booked->far_first, next_step = core->next[sm->id];
+        if (first < end) {
+            core->next[sm->id] = next_step = least(next_step, first);
+            ww_sm_advance(sm, next_step);
+            ww_booked_wake_before(sm, end);
+        }
+        uint64_t placed = takes_cta(core, sm), cycle = least(next_step, placed);
+        if (cycle >= end) return least(cycle, sm->booked->far_first);
+        if (placed <= cycle) take_cta(core, sm, cycle);
+        uint64_t next = core->next[sm->id];
+        if (next <= cycle) next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
+        if (next < end && ww_sm_alone(sm)) next = ww_sm_run_ahead(sm, next, core->epochs.end);
+        core->next[sm->id] = next;
+        if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
+        if (sm->completed) ww_dispatch_collect(core, sm->id >> core->group_shift);
+    }
+    return end;
+}
+
 /* Steps the SM until its next event is at or after `end`; returns the cycle of that event. */
 static uint64_t run_sm(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
     while (core->code_failed == WW_OK) {
@@ -122,11 +145,13 @@ static void run_all_sms(struct ww_core *core, uint64_t cycle) {
     if (s->filling && core->dispatch_at <= cycle) fill(core, cycle);
     if (s->filling || end <= cycle) end = cycle + 1;
     core->now = cycle;
+    core->span_end = end;
     for (uint32_t i = 0; i < core->gpu->sm_count && core->code_failed == WW_OK; i++) {
         struct ww_sm *sm = &core->sm[i];
         if (!ww_sm_made(sm)) continue;
         s->due[i] = least(s->due[i], core->next[i]);
-        if (s->due[i] < end || takes_cta(core, sm) < end) s->due[i] = run_sm(core, sm, end);
+        if (s->due[i] < end || takes_cta(core, sm) < end)
+            s->due[i] = sm->booked ? run_booked(core, sm, end) : run_sm(core, sm, end);
     }
 }
 
@@ -165,6 +190,7 @@ enum ww_code ww_spans_begin(struct ww_core *core, struct ww_arena *arena, struct
     s->filling = core->next_cta < core->cta_count;
     s->cta_units = (uint32_t)((1u << WW_CALENDAR_UNIT) / rate + 0.5);
     core->spans = s;
+    core->books = ww_booked_fits(core);
     core->tick.fn = spans_tick;
     return WW_OK;
 }

@@ -1,7 +1,7 @@
 /* spans.h: fast replay steps one SM after another through spans of time.
  *
  * With fast replay (core/memory/fast.h) the time of a reply is known when the request is sent, and SMs affect
- * one another only through reservations. So one SM is stepped through 128 cycles, with its requests and
+ * one another only through reservations. So one SM is stepped through 64 cycles, with its requests and
  * replies, then the next one: its state stays in the host's caches, and there are no events. Calendars take
  * reservations in any order of time; what depends on the order of requests (tags, MSHRs, who is served first)
  * is off by the length of a span at most. */

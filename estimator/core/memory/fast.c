@@ -76,6 +76,13 @@ uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const s
     at = ww_calendar_take(&p->receive, at, flits << WW_CALENDAR_UNIT) + flits - 1;
     f->counter[WW_C_XBAR_REPLY]++;
     f->counter[WW_C_XBAR_REPLY_FLIT] += flits;
+    if (f->answers) {
+        f->answers->answer[f->answers->count++] = (struct ww_mem_answer){
+            .ps = ww_clock_time(x->clock, at),
+            .chunks = (uint32_t)ww_bits8((uint8_t)reply->sectors),
+            .level = reply->walked || reply->kind == WW_MEM_TRANSLATION ? WW_LEVEL_TLB : reply->level};
+        return at;
+    }
     struct ww_fast_reply *r = put(f, p, sm, ww_clock_time(x->clock, at));
     r->reply = *reply;
     r->performed = false;
@@ -121,16 +128,14 @@ static bool has_room(struct ww_fast *f, uint16_t sm, uint32_t slice, uint64_t cy
     return false;
 }
 
-bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
-                  uint8_t granules, uint64_t now_ps) {
+/* Sends a request at an L2 cycle in which it is not refused. */
+static void send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                 uint8_t granules, uint64_t cycle) {
     struct ww_l2 *l2 = f->l2;
-    uint64_t arrived;
     uint32_t payload = request->kind == WW_MEM_READ ? 0 : request->bytes;
     struct ww_fast_slice *own = &f->slice[place.slice];
-    uint64_t cycle = ww_clock_cycle(l2->clock, now_ps);
-    if (!has_room(f, request->sm, place.slice, cycle)) return false;
     uint32_t flits = ww_xbar_flits(f->xbar, payload);
-    uint64_t sent = ww_xbar_leave(f->xbar, request->sm, flits, cycle);
+    uint64_t sent = ww_xbar_leave(f->xbar, request->sm, flits, cycle), arrived;
     arrived = ww_calendar_take(&own->receive, sent + f->xbar->latency, flits << WW_CALENDAR_UNIT) + flits - 1;
     f->counter[WW_C_XBAR_REQUEST]++;
     f->counter[WW_C_XBAR_REQUEST_FLIT] += flits;
@@ -148,9 +153,44 @@ bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struc
         ww_l2_count(&l2->slice[place.slice], WW_C_L2_FAR, (uint32_t)ww_bits8(granules) >> l2->sector_shift);
     }
     uint64_t served = ww_fast_serve(f, place.slice, &p, far || walked, arrived + l2->latency);
-    ww_places_take(&own->requests, 1, cycle, served);
+    ww_places_take(&own->requests, 1, served);
+}
+
+bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                  uint8_t granules, uint64_t now_ps) {
+    uint64_t cycle = ww_clock_cycle(f->l2->clock, now_ps);
+    if (!has_room(f, request->sm, place.slice, cycle)) return false;
+    send(f, request, place, granules, cycle);
     if (!f->fetched) ww_fast_drain(f);
     return true;
+}
+
+uint64_t ww_fast_book(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                      uint8_t granules, uint64_t ps, struct ww_mem_answers *answers) {
+    uint64_t asked = ww_clock_cycle(f->l2->clock, ps);
+    uint64_t cycle = ww_fast_room(f, request->sm, place.slice, asked);
+    answers->count = 0;
+    f->answers = answers;
+    send(f, request, place, granules, cycle);
+    f->answers = NULL;
+    return cycle > asked ? ww_clock_time(f->l2->clock, cycle) : ps;
+}
+
+void ww_fast_expect(const struct ww_fast *f, struct ww_slice_place place, struct ww_mem_place *out) {
+    const struct ww_l2_slice *s = &f->l2->slice[place.slice];
+    const struct ww_l2_tags *t = &s->tags;
+    struct ww_dram_place at = ww_addrmap_dram(f->l2->map, place.slice, place.local);
+    uint32_t set = ww_l2_tags_set(t, place.local >> f->l2->line_shift);
+    *out = (struct ww_mem_place){place.local, place.slice, set, at.bank, at.row};
+    __builtin_prefetch(&t->print[set * t->stride / 8]);
+    const char *bank = (const char *)&f->channel[s->channel].bank[at.bank];
+    for (uint32_t i = 0; i < sizeof(struct ww_fast_bank); i += 64) __builtin_prefetch(bank + i, 1);
+}
+
+void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place) {
+    const struct ww_l2_tags *t = &f->l2->slice[place->slice].tags;
+    ww_l2_tags_prefetch(t, place->set, place->local >> f->l2->line_shift);
+    __builtin_prefetch(&t->line[place->set * t->stride + t->newest[place->set]], 1);
 }
 
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm) {
@@ -216,6 +256,8 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
     if (!make_ports(f, gpu, arena) || !make_slices(f, gpu, arena) || !make_walks(f, gpu, arena) ||
         !ww_fast_dram_init(f, gpu, arena))
         return ww_fail_nomem(error, "the memory system");
+    f->plain = l2->parts == 1 && !tlb && !l2->side_slices && l2->coalesce < 2 && !l2->prefetch.window &&
+               !l2->elsewhere && l2->l1_sector_granules == 1;
     l2->prefetch.ops = &ww_fast_prefetch;
     l2->prefetch.fast = f;
     *out = f;

@@ -6,8 +6,8 @@
  * Full replay moves each request from queue to queue by events. Here one pass over the way of a request finds
  * the time of each step: ports, buses and the rate of activates are calendars, MSHRs and the queues of DRAM are
  * pools of places (fast_calendar.h), a bank remembers the rows that it had open last. The time of the reply is
- * known when the request is sent. Everything in front of the crossbar is as in full replay: warps, L1 with its
- * MSHRs and miss queue, bulk copies, clusters.
+ * known when the request is sent. Warps, bulk copies and clusters are as in full replay, and so is the L1 with
+ * its MSHRs and miss queue, unless SMs book their requests (sm/booked.h).
  *
  * The same as in full replay: addresses, tags, replacement, write-backs, sectors fetched, atomics, translation
  * and walks, the places of requests at a slice (a full one refuses).
@@ -77,6 +77,7 @@ struct ww_fast_bank {
     struct ww_fast_row row[WW_FAST_ROWS];
     uint64_t closed; /* cycle from which on the bank may be activated after its refresh */
     uint32_t next;   /* row to be forgotten next */
+    uint32_t last;   /* that with the latest activate */
 };
 
 struct ww_fast_write { /* that the controller holds */
@@ -94,6 +95,7 @@ struct ww_fast_channel {
         *group; /* by bank group; NULL: one column command after another, whatever their groups */
     struct ww_fast_bank *bank;
     struct ww_places room[2];         /* by direction: bursts, in L2 cycles */
+    struct ww_places waiting;         /* for the prefetcher: reads that wait, however many bursts each */
     uint64_t refresh_due, open_since; /* open_since: UINT64_MAX: no bank has been opened yet */
     uint32_t refresh_bank;
     struct ww_fast_write *write;                /* that wait, oldest first */
@@ -116,8 +118,10 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
-    bool fetched;            /* SMs fetch their replies: there are no events for them */
-    struct ww_event drained; /* all work of DRAM is done */
+    bool plain;   /* a request has one part, and the L2 nothing of what is rare (fast_read.c) */
+    bool fetched; /* SMs fetch their replies: there are no events for them */
+    struct ww_mem_answers *answers; /* of the request that is booked; NULL: replies are under way */
+    struct ww_event drained;        /* all work of DRAM is done */
     uint64_t busy_until;
     struct ww_fast_port *port;
     struct ww_fast_reply *reply; /* of all ports */
@@ -139,6 +143,16 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
 /* As ww_memsys_send, for a request to the place; what it leads to is reserved. */
 bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
                   uint8_t granules, uint64_t now_ps);
+/* As ww_memsys_book, for a request to the place. */
+uint64_t ww_fast_book(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
+                      uint8_t granules, uint64_t ps, struct ww_mem_answers *answers);
+/* The same for a read, if f->plain (fast_read.c). */
+uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_mem_request *request,
+                           const struct ww_mem_place *place, uint8_t granules, uint64_t ps,
+                           struct ww_mem_answers *answers);
+/* As ww_memsys_expect and _line. */
+void ww_fast_expect(const struct ww_fast *f, struct ww_slice_place place, struct ww_mem_place *out);
+void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place);
 /* As ww_memsys_quiet: when the next reply comes. */
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm);
 
@@ -149,12 +163,39 @@ void ww_fast_drain(struct ww_fast *f);
 
 /* ---- between the files of fast replay ---- */
 
+/* The first cycle from `cycle` on in which the SM's port takes a request and the slice has a place for it. */
+static inline uint64_t ww_fast_room(struct ww_fast *f, uint16_t sm, uint32_t slice, uint64_t cycle) {
+    struct ww_places *requests = &f->slice[slice].requests;
+    for (uint64_t free; (free = ww_places_free(requests, 1, ww_xbar_port_free(f->xbar, sm, cycle))) > cycle;)
+        cycle = free;
+    return cycle;
+}
+
 /* A reply leaves the slice at L2 cycle `cycle`; returns when all of it is at the SM. */
 uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const struct ww_mem_reply *reply,
                          uint32_t payload, uint64_t cycle);
 /* Reports that a write or an atomic of the SM to the line is performed at L2 cycle `cycle`, if a caller has
  * asked for that. */
 void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t cycle);
+
+/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never that far in the
+ * future, so a larger difference means a time in the past. */
+#define WW_FAST_FILL_AHEAD (1u << 20)
+
+/* Cycles from `cycle` until the line's last fill; 0: it has passed. */
+static inline uint64_t ww_fast_fill_ahead(const struct ww_l2_line *line, uint64_t cycle) {
+    uint32_t ahead = line->miss - (uint32_t)cycle;
+    return ahead < WW_FAST_FILL_AHEAD ? ahead : 0;
+}
+
+/* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */
+uint64_t ww_fast_fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
+                      bool from_dram, uint64_t ready);
+/* Gives the part a line; returns the cycle at which what it replaces is on its way to DRAM. */
+uint64_t ww_fast_claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle);
+/* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector
+ * that is not valid, it counts here of one that is: the requests that wait for its fill. */
+bool ww_fast_join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors);
 
 /* A request is at the slice's tags at L2 cycle `cycle` (l2.latency behind its arrival), from the crossbar or,
  * `far`, from the other partition. Returns when the slice has served it. */
@@ -173,6 +214,8 @@ uint64_t ww_fast_translate(struct ww_fast *f, const struct ww_mem_request *reque
 
 /* Sectors of a line are read from DRAM, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last
  * are at the slice. */
+uint64_t ww_fast_dram_read_at(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
+                              uint8_t mask, uint64_t cycle);
 uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);
 /* Sectors of a line are given to the controller to be written, at L2 cycle `cycle`. */
 void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);

@@ -48,6 +48,24 @@ static void refresh(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle
     }
 }
 
+/* The bank opens a row instead of its last one, which is open; from `ready` on, which is behind that one's
+ * activate. */
+static struct ww_fast_row *open_next(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
+                                     uint32_t row, uint64_t cycle, uint64_t ready) {
+    const struct ww_dram_timing *t = &f->dram->timing;
+    struct ww_fast_row *last = &b->row[b->last], *new = &b->row[b->next];
+    if (ready < last->pre + t->trp) ready = ww_dram_max(ready, ww_dram_max(last->pre, cycle) + t->trp);
+    uint64_t act = ww_calendar_take(&c->activates, ready, f->activate_units);
+    f->counter[WW_C_DRAM_PRECHARGE]++;
+    f->counter[WW_C_DRAM_ACTIVATE]++;
+    if (act < c->open_since) c->open_since = act;
+    last->until = act - t->trp;
+    b->last = b->next;
+    b->next = (b->next + 1) % WW_FAST_ROWS;
+    *new = (struct ww_fast_row){.act = act, .pre = act + t->tras, .until = UINT64_MAX, .row = row};
+    return new;
+}
+
 /* The bank opens a row, asked for at `cycle`: between those that it has open before and after, if there is
  * time, else behind the last. Returns the row's record. */
 static struct ww_fast_row *open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
@@ -55,6 +73,8 @@ static struct ww_fast_row *open_row(struct ww_fast *f, struct ww_fast_channel *c
     const struct ww_dram_timing *t = &f->dram->timing;
     uint64_t ready = cycle < b->closed && cycle + t->trfc + t->trp >= b->closed ? b->closed : cycle;
     uint64_t busy = t->tras + t->trp;
+    if (b->row[b->last].until == UINT64_MAX && ready >= b->row[b->last].act)
+        return open_next(f, c, b, row, cycle, ready);
     for (bool again = true; again;) {
         again = false;
         for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
@@ -82,6 +102,9 @@ static struct ww_fast_row *open_row(struct ww_fast *f, struct ww_fast_channel *c
     if (act < c->open_since) c->open_since = act;
     b->next = (b->next + 1) % WW_FAST_ROWS;
     *new = (struct ww_fast_row){.act = act, .pre = act + t->tras, .until = until, .row = row};
+    b->last = 0;
+    for (uint32_t k = 1; k < WW_FAST_ROWS; k++)
+        if (b->row[k].act > b->row[b->last].act) b->last = k;
     return new;
 }
 
@@ -202,7 +225,7 @@ static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to
             if (last > end) end = last;
         }
     c->read = false;
-    ww_places_take(&c->room[WW_DRAM_WRITE], (bursts + 1) / 2, ww_clock_cycle(l2, ww_clock_time(dram, cycle)),
+    ww_places_take(&c->room[WW_DRAM_WRITE], (bursts + 1) / 2,
                    ww_clock_cycle(l2, ww_clock_time(dram, end))); /* on average */
 }
 
@@ -218,20 +241,26 @@ static uint64_t behind_writes(struct ww_fast_channel *c, uint64_t cycle) {
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle) {
+uint64_t ww_fast_dram_read_at(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
+                              uint8_t mask, uint64_t cycle) {
     struct ww_dram *d = f->dram;
     const struct ww_clock *l2 = f->l2->clock;
-    struct ww_fast_channel *c = &f->channel[f->l2->slice[slice].channel];
-    struct ww_dram_place place = ww_addrmap_dram(f->l2->map, slice, number << f->l2->line_shift);
     uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
     uint64_t at = ww_clock_cycle(&d->clock, ww_clock_time(l2, cycle));
     refresh(f, c, at);
     count(f, mask, bursts, WW_DRAM_READ);
     uint64_t last = access_row(f, c, place, bursts, WW_DRAM_READ, behind_writes(c, at));
     c->read = true;
-    ww_places_take(&c->room[WW_DRAM_READ], bursts, cycle, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
+    uint64_t issued = ww_clock_cycle(l2, ww_clock_time(&d->clock, last));
+    ww_places_take(&c->room[WW_DRAM_READ], bursts, issued);
+    if (f->l2->prefetch.window) ww_places_take(&c->waiting, 1, issued);
     return ww_clock_cycle(l2,
                           ww_clock_time(&d->clock, last + d->timing.tcl + d->timing.burst + d->timing.latency));
+}
+
+uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle) {
+    struct ww_dram_place place = ww_addrmap_dram(f->l2->map, slice, number << f->l2->line_shift);
+    return ww_fast_dram_read_at(f, &f->channel[f->l2->slice[slice].channel], place, mask, cycle);
 }
 
 void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle) {
@@ -250,8 +279,7 @@ void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint
     } else {
         last = access_row(f, c, place, bursts, WW_DRAM_WRITE, at);
         const struct ww_clock *l2 = f->l2->clock;
-        ww_places_take(&c->room[WW_DRAM_WRITE], bursts, cycle,
-                       ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
+        ww_places_take(&c->room[WW_DRAM_WRITE], bursts, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
     }
     uint64_t ps = ww_clock_time(&d->clock, last + d->timing.twl + d->timing.burst);
     if (ps > f->busy_until) f->busy_until = ps;

@@ -2,16 +2,6 @@
 #include "fast.h"
 #include "l2_prefetch.h"
 
-/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never that far in the
- * future, so a larger difference means a time in the past. */
-#define FILL_AHEAD (1u << 20)
-
-/* Cycles from `cycle` until the line's last fill; 0: it has passed. */
-static inline uint64_t fill_ahead(const struct ww_l2_line *line, uint64_t cycle) {
-    uint32_t ahead = line->miss - (uint32_t)cycle;
-    return ahead < FILL_AHEAD ? ahead : 0;
-}
-
 /* What a request found, by part of it: granules, and the cycle at which the slice has them. */
 struct found {
     uint64_t at[3];
@@ -38,8 +28,7 @@ static uint64_t write_dram(struct ww_fast *f, struct ww_l2_slice *s, uint64_t nu
     return at;
 }
 
-/* Gives the part a line; returns the cycle at which what it replaces is on its way to DRAM. */
-static uint64_t claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle) {
+uint64_t ww_fast_claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle) {
     uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
     const struct ww_l2_line *old = &s->tags.line[victim];
     if (old->dirty) {
@@ -53,16 +42,15 @@ static uint64_t claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_par
     return cycle;
 }
 
-/* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */
-static uint64_t fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
-                     bool from_dram, uint64_t cycle, uint64_t ready) {
+uint64_t ww_fast_fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
+                      bool from_dram, uint64_t ready) {
     struct ww_fast_slice *own = &f->slice[s->index];
     ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][ww_bits8(sectors)]);
-    ww_places_take(&own->mshrs, ww_bits8(sectors), cycle, ready);
+    ww_places_take(&own->mshrs, ww_bits8(sectors), ready);
     line->valid |= sectors;
     line->from_dram = from_dram ? sectors : 0;
     for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1)) line->written[__builtin_ctz(m)] = 1;
-    if (!fill_ahead(line, ready)) line->miss = (uint32_t)ready;
+    if (!ww_fast_fill_ahead(line, ready)) line->miss = (uint32_t)ready;
     return ready;
 }
 
@@ -79,7 +67,7 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
     bool copy = part->number & l2->copy_bit;
     uint64_t cycle = ww_places_free(&own->mshrs, ww_bits8(need), *begin), ready;
     if (!copy) cycle = ww_places_free(room, 1, cycle);
-    if (part->index == WW_NONE) cycle = claim(f, s, part, cycle);
+    if (part->index == WW_NONE) cycle = ww_fast_claim(f, s, part, cycle);
     *begin = cycle;
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t more = l2->blocks && !copy ? l2->fetch_of[need] & (uint8_t) ~(line->valid | need) : 0;
@@ -98,12 +86,10 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         if (more) ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(more));
         ready = ww_fast_dram_read(f, s->index, part->number, need | more, cycle);
     }
-    return fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, cycle, ready);
+    return ww_fast_fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, ready);
 }
 
-/* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector
- * that is not valid, it counts here of one that is: the requests that wait for its fill. */
-static bool join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors) {
+bool ww_fast_join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors) {
     for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
         if (line->written[__builtin_ctz(m)] >= l2->merge) return false;
     for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
@@ -120,8 +106,8 @@ static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         have = line->valid & part->want;
         ww_l2_tags_touch(&s->tags, part->set, part->index);
         if (line->prefetched & have) ww_l2_prefetch_used(s, p, part, *begin);
-        uint64_t ahead = have ? fill_ahead(line, *begin) : 0;
-        if (ahead && !join_fill(s->l2, line, have)) { /* waits at the slice until it is a hit */
+        uint64_t ahead = have ? ww_fast_fill_ahead(line, *begin) : 0;
+        if (ahead && !ww_fast_join_fill(s->l2, line, have)) { /* waits at the slice until it is a hit */
             *begin += ahead;
             ahead = 0;
         }
@@ -153,7 +139,7 @@ static void read_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
 static uint32_t hits_of(const struct ww_l2_slice *s, const struct ww_l2_part *part, uint64_t cycle) {
     if (part->index == WW_NONE) return 0;
     const struct ww_l2_line *line = &s->tags.line[part->index];
-    return fill_ahead(line, cycle) ? 0 : ww_bits8(line->valid & part->want);
+    return ww_fast_fill_ahead(line, cycle) ? 0 : ww_bits8(line->valid & part->want);
 }
 
 static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const struct ww_l2_packet *p,
@@ -188,9 +174,10 @@ static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const str
 
 static bool idle(struct ww_l2_slice *s, uint64_t cycle) {
     const struct ww_l2 *l2 = s->l2;
-    struct ww_places *room = &l2->prefetch.fast->channel[s->channel].room[WW_DRAM_READ];
-    uint32_t waiting = ww_places_used(room, cycle);
-    return waiting <= l2->prefetch.queue && waiting < room->limit;
+    struct ww_fast_channel *c = &l2->prefetch.fast->channel[s->channel];
+    struct ww_places *room = &c->room[WW_DRAM_READ];
+    return ww_places_used(&c->waiting, cycle) <= l2->prefetch.queue &&
+           ww_places_used(room, cycle) < room->limit;
 }
 
 static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
@@ -200,7 +187,7 @@ static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
 static void read_ahead(struct ww_l2_slice *s, const struct ww_l2_part *part, uint8_t need, uint64_t cycle) {
     struct ww_fast *f = s->l2->prefetch.fast;
     uint64_t ready = ww_fast_dram_read(f, s->index, part->number, need, cycle);
-    fill(f, s, &s->tags.line[part->index], need, true, cycle, ready);
+    ww_fast_fill(f, s, &s->tags.line[part->index], need, true, ready);
 }
 
 const struct ww_l2_prefetch_ops ww_fast_prefetch = {.idle = idle, .mshrs_used = mshrs_used, .read = read_ahead};
@@ -321,13 +308,13 @@ static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct 
                                uint64_t cycle) {
     struct ww_fast_slice *own = &f->slice[s->index];
     struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_READ];
-    if (part->index == WW_NONE) cycle = claim(f, s, part, cycle);
+    if (part->index == WW_NONE) cycle = ww_fast_claim(f, s, part, cycle);
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t need = part->want & (uint8_t)~line->valid;
     if (need) {
         cycle = ww_places_free(room, 1, ww_places_free(&own->mshrs, ww_bits8(need), cycle));
         ww_l2_count(s, WW_C_L2_WRITE_FETCH, ww_bits8(need));
-        fill(f, s, line, need, true, cycle, ww_fast_dram_read(f, s->index, part->number, need, cycle));
+        ww_fast_fill(f, s, line, need, true, ww_fast_dram_read(f, s->index, part->number, need, cycle));
     }
     ww_l2_count(s, WW_C_L2_WRITE_THROUGH, ww_bits8(part->want));
     return write_dram(f, s, part->number, part->want, cycle);
@@ -343,7 +330,7 @@ static uint64_t write_part(struct ww_fast *f, struct ww_l2_slice *s, const struc
         ww_l2_tags_touch(&s->tags, part->set, part->index);
         return cycle;
     }
-    if (!there) cycle = claim(f, s, part, cycle);
+    if (!there) cycle = ww_fast_claim(f, s, part, cycle);
     ww_l2_tags_touch(&s->tags, part->set, part->index);
     bool may_drain = s->l2->dirty_ways && !s->tags.line[part->index].dirty;
     ww_l2_mark_written(s, part, p);

@@ -40,7 +40,7 @@ static uint64_t walk(struct ww_fast *f, const struct ww_mem_request *request, ui
     }
     uint64_t end = read(f, request, ww_tlb_table_address(t, page), t->entry_bytes, start, &from_dram);
     if (from_dram) end += t->fill_cycles;
-    ww_places_take(&f->walkers, 1, begin, end);
+    ww_places_take(&f->walkers, 1, end);
     f->counter[WW_C_TLB_WALK_CYCLES] += end - cycle;
     return end;
 }

@@ -115,6 +115,24 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     return true;
 }
 
+uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *request,
+                        const struct ww_mem_place *place, uint64_t ps, struct ww_mem_answers *answers) {
+    assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
+    uint8_t granules = request->fine ? (uint8_t)request->sectors : m->granules_of[request->sectors];
+    if (m->fast->plain && request->kind == WW_MEM_READ)
+        return ww_fast_book_read(m->fast, request, place, granules, ps, answers);
+    struct ww_slice_place at = {place->slice, place->local};
+    return ww_fast_book(m->fast, request, ww_l2_route(&m->l2, request, at), granules, ps, answers);
+}
+
+void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem_place *place) {
+    ww_fast_expect(m->fast, ww_addrmap_slice(&m->map, address), place);
+}
+
+void ww_memsys_expect_line(const struct ww_memsys *m, const struct ww_mem_place *place) {
+    ww_fast_expect_line(m->fast, place);
+}
+
 bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched) {
     if (!m->fast || m->xbar.sms_per_port > 1) return false;
     m->fast->fetched = fetched;

@@ -53,6 +53,16 @@ struct ww_mem_reply {
     uint8_t walked; /* it waited for a walk of the page table */
 };
 
+/* Replies to a request whose times are known when it is sent. */
+struct ww_mem_answers {
+    uint32_t count;
+    struct ww_mem_answer {
+        uint64_t ps;     /* at which all of it is at the SM */
+        uint32_t chunks; /* 32-byte ones, or sectors of the L1, that it brings */
+        uint8_t level;   /* enum ww_mem_level */
+    } answer[3];
+};
+
 /* How the memory system calls the SM back; both run inside an event at the given time. The SM receives the
  * message in its first cycle that begins then or later. */
 struct ww_memsys_client {
@@ -83,6 +93,18 @@ bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched);
 uint64_t ww_memsys_next(const struct ww_memsys *m, uint16_t sm);
 /* That reply, if it is at the SM at time ps. False: it is not. */
 bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
+/* With fetched replies: where a request of the line goes; the host loads tags and bank. Then, once these are
+ * there, the lines that the tags lead to. */
+struct ww_mem_place {
+    uint64_t local; /* address within the slice */
+    uint32_t slice, set, bank, row;
+};
+void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem_place *place);
+void ww_memsys_expect_line(const struct ww_memsys *m, const struct ww_mem_place *place);
+/* Sends the request, which goes to the place, at `ps`, or when it is no longer refused, which is returned; its
+ * replies are not fetched, but told here. */
+uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *request,
+                        const struct ww_mem_place *place, uint64_t ps, struct ww_mem_answers *answers);
 /* When the SM may retry the request that was refused last. */
 uint64_t ww_memsys_again(const struct ww_memsys *m, uint16_t sm);
 /* SMs have nothing more to send: lets the queue wait until everything is written. */

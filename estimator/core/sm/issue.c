@@ -90,7 +90,13 @@ static bool act(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, c
         ww_issue_memory(sm, w, d, step->mask, step->inst, cycle + delay);
         return true;
     case WW_A_FENCE:
-        if (w->memory_count == 0) return true;
+        if (w->memory_count == 0) {
+            if (sm->booked && w->memory_at > w->front) {
+                w->front = w->memory_at;
+                w->front_state = WW_S_MEMBAR;
+            }
+            return true;
+        }
         w->fenced = true;
         return false;
     case WW_A_DMA:

@@ -2,6 +2,7 @@
 #include "../../result/result.h"
 #include "sm.h"
 
+#include "booked.h"
 #include "l1_request.h"
 
 void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
@@ -22,48 +23,15 @@ bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
     return true;
 }
 
-/* Asks the memory system for sectors of a cache's line. A cache with shorter lines than requests have names
- * the chunks of the request line. */
+/* Asks the memory system for sectors of a cache's line. */
 static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line_request *r, uint32_t sectors,
                 uint32_t entry, uint32_t inst) {
-    const struct ww_cache_shape *s = c->shape;
-    uint64_t first = r->key & ~(uint64_t)s->offset_mask;
-    if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
-    struct ww_mem_request *q = ww_l1_next(sm);
-    *q = ww_l1_request(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry, inst);
-    q->fine = s->fine;
+    *ww_l1_next(sm) = ww_l1_line_request(sm, c->shape, r, sectors, entry, inst);
 }
 
 /* Takes the data port for so many chunks; returns the cycle at which the last of them has passed it. */
 static uint64_t take_port(struct ww_cache *c, uint32_t chunks, uint64_t cycle) {
     return ww_cache_port(c, cycle, c->shape->data_cycles[chunks]) - 1;
-}
-
-/* Counters are of 32-byte chunks. */
-static void count_hit(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst, uint32_t hit) {
-    uint64_t *n = sm->core->counter, h = (uint64_t)ww_bits8(hit) << s->sector_shift;
-    n[s->access]++;
-    n[s->read] += h;
-    n[s->hit] += h;
-    sm->core->epochs.inst[inst].counter[WW_I_SECTORS] += h;
-}
-
-static inline void count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst, uint32_t hit,
-                              uint32_t merged, uint32_t miss) {
-    uint64_t *n = sm->core->counter, *of = sm->core->epochs.inst[inst].counter;
-    uint64_t h = 0, g = 0, m = (uint64_t)ww_bits8(miss) << s->sector_shift;
-    if (hit | merged) {
-        h = (uint64_t)ww_bits8(hit) << s->sector_shift;
-        g = (uint64_t)ww_bits8(merged) << s->sector_shift;
-        n[s->hit] += h;
-        n[s->merged] += g;
-        of[WW_I_L1_MERGED] += g;
-    }
-    n[s->access]++;
-    n[s->read] += h + g + m;
-    n[s->miss] += m;
-    of[WW_I_SECTORS] += h + g + m;
-    of[WW_I_L1_MISS] += m;
 }
 
 /* A miss of the warp has taken the line of `old`. */
@@ -73,6 +41,7 @@ static void tell_scheduler(struct ww_sm *sm, uint64_t old, uint32_t line, uint32
 }
 
 uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t warp) {
+    if (sm->booked) ww_booked_settle_set(&c->tags, key, sm->booked->at);
     uint32_t line = ww_tags_victim(&c->tags, key);
     if (line == WW_NO_LINE) return line;
     if (c->brought) tell_scheduler(sm, c->tags.line[line].key, line, warp);
@@ -80,15 +49,6 @@ uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uin
     if (ww_tags_replace(&c->tags, line, key)) sm->core->counter[c->shape->evicted]++;
     ww_tags_prefetch_victim(&c->tags, line);
     c->tags.line[line].valid = 0;
-    return line;
-}
-
-/* The line for a load's miss: the one that holds the key, or a victim. WW_NO_LINE: all are reserved. */
-static uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t line, uint32_t warp,
-                         uint64_t cycle) {
-    if (line != WW_NO_LINE) return line;
-    line = ww_l1_take_line(sm, c, key, warp);
-    if (line != WW_NO_LINE && c->brought) sm->core->ops->missed(&sm->shared, warp, key, cycle);
     return line;
 }
 
@@ -119,15 +79,6 @@ static bool can_miss(struct ww_sm *sm, const struct ww_cache *c, uint32_t line, 
     return c->entry[c->tags.line[line].mshr].count < c->shape->mshr_merge;
 }
 
-/* By the addresses of the load that the unit works on (A. Sethia's dissertation, figure 5.8). Lists hold what
- * no base and stride describe, and what was parked is counted as such. */
-static void count_pattern(struct ww_sm *sm, uint64_t chunks) {
-    const struct ww_lsu *l = &sm->lsu;
-    const struct ww_lsu_entry *e = &l->ring[l->head];
-    if (l->from_queue || !e->access || e->access->list != WW_AFFINE || !(e->mask & (e->mask - 1))) return;
-    sm->core->counter[e->access->stride ? WW_C_L1_MISS_STRIDED : WW_C_L1_MISS_INVARIANT] += chunks;
-}
-
 /* All lines of the key's set are reserved. A random victim is drawn anew at each try. */
 static bool refuse_set(struct ww_sm *sm, const struct ww_cache *c, uint64_t key) {
     if (c->tags.replace == WW_REPLACE_RANDOM) return false;
@@ -141,7 +92,7 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     uint32_t warp = core->pool.op[op].warp;
     if (!can_miss(sm, c, line, miss)) return false;
     if (miss && ww_l1_not_owner(sm, warp)) return false;
-    line = allocate(sm, c, r->key, line, warp, cycle);
+    line = ww_l1_allocate(sm, c, r->key, line, warp, cycle);
     if (line == WW_NO_LINE) return refuse_set(sm, c, r->key);
     uint32_t m = c->tags.line[line].pending ? c->tags.line[line].mshr : open_entry(c, line);
     uint32_t t = ww_pool_target(core), inst = core->pool.op[op].inst;
@@ -151,9 +102,9 @@ static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const s
     c->entry[m].count++;
     c->tags.line[line].pending |= miss;
     core->pool.op[op].remaining++;
-    count_load(sm, c->shape, inst, hit, merged, miss);
+    ww_l1_count_load(sm, c->shape, inst, hit, merged, miss);
     if (!miss) return true;
-    if (c == &sm->l1) count_pattern(sm, (uint64_t)ww_bits8(miss) << c->shape->sector_shift);
+    if (c == &sm->l1) ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << c->shape->sector_shift);
     ask(sm, c, r, miss, m, inst);
     return true;
 }
@@ -164,7 +115,7 @@ bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *c, const struct ww_line_r
     if (line != WW_NO_LINE) sectors &= ~(c->tags.line[line].valid | c->tags.line[line].pending);
     bool open = line != WW_NO_LINE && c->tags.line[line].pending;
     if (ww_l1_queue_full(sm) || (!open && c->free_entry == WW_NONE)) return false;
-    line = allocate(sm, c, r->key, line, warp, cycle);
+    line = ww_l1_allocate(sm, c, r->key, line, warp, cycle);
     if (line == WW_NO_LINE) return false;
     uint32_t m = open ? c->tags.line[line].mshr : open_entry(c, line);
     c->tags.line[line].pending |= sectors;
@@ -213,7 +164,7 @@ bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct 
     } else {
         bool known = translated(sm, c, r->key);
         if (!known && !translate_hit(sm, op, r)) return false;
-        count_hit(sm, s, sm->core->pool.op[op].inst, hit);
+        ww_l1_count_hit(sm, s, sm->core->pool.op[op].inst, hit);
         if (!known) hit = 0; /* its data are read later */
     }
     if (c->fetched) ww_fetch_note(sm, c, r->key, line, merged, miss);

@@ -50,6 +50,19 @@ static inline struct ww_mem_request ww_l1_request(const struct ww_sm *sm, const 
                                    .inst = inst};
 }
 
+/* A request for sectors of a cache's line. A cache with shorter lines than requests have names the chunks of
+ * the request line. */
+static inline struct ww_mem_request ww_l1_line_request(const struct ww_sm *sm, const struct ww_cache_shape *s,
+                                                       const struct ww_line_request *r, uint32_t sectors,
+                                                       uint32_t entry, uint32_t inst) {
+    uint64_t first = r->key & ~(uint64_t)s->offset_mask;
+    if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
+    struct ww_mem_request q =
+        ww_l1_request(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry, inst);
+    q.fine = s->fine;
+    return q;
+}
+
 /* The place of one more request in the miss queue, which has room; the caller writes it. */
 static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
     struct ww_miss_queue *l = &sm->misses;
@@ -62,5 +75,59 @@ static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
 /* Takes a line of the cache for `key`, which it does not hold, for a miss of the warp: a victim, made empty.
  * WW_NO_LINE: all are reserved. */
 uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *cache, uint64_t key, uint32_t warp);
+
+/* The line for a load's miss: the one that holds the key, or a victim. WW_NO_LINE: all are reserved. */
+static inline uint32_t ww_l1_allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t line,
+                                      uint32_t warp, uint64_t cycle) {
+    if (line != WW_NO_LINE) return line;
+    line = ww_l1_take_line(sm, c, key, warp);
+    if (line != WW_NO_LINE && c->brought) sm->core->ops->missed(&sm->shared, warp, key, cycle);
+    return line;
+}
+
+/* Counters are of 32-byte chunks. */
+static inline void ww_l1_count_hit(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst,
+                                   uint32_t hit) {
+    uint64_t *n = sm->core->counter, h = (uint64_t)ww_bits8(hit) << s->sector_shift;
+    n[s->access]++;
+    n[s->read] += h;
+    n[s->hit] += h;
+    sm->core->epochs.inst[inst].counter[WW_I_SECTORS] += h;
+}
+
+static inline void ww_l1_count_load(struct ww_sm *sm, const struct ww_cache_shape *s, uint32_t inst,
+                                    uint32_t hit, uint32_t merged, uint32_t miss) {
+    uint64_t *n = sm->core->counter, *of = sm->core->epochs.inst[inst].counter;
+    uint64_t h = 0, g = 0, m = (uint64_t)ww_bits8(miss) << s->sector_shift;
+    if (hit | merged) {
+        h = (uint64_t)ww_bits8(hit) << s->sector_shift;
+        g = (uint64_t)ww_bits8(merged) << s->sector_shift;
+        n[s->hit] += h;
+        n[s->merged] += g;
+        of[WW_I_L1_MERGED] += g;
+    }
+    n[s->access]++;
+    n[s->read] += h + g + m;
+    n[s->miss] += m;
+    of[WW_I_SECTORS] += h + g + m;
+    of[WW_I_L1_MISS] += m;
+}
+
+/* By the addresses of the load that the unit works on (A. Sethia's dissertation, figure 5.8). Lists hold what
+ * no base and stride describe, and what was parked is counted as such. */
+static inline void ww_l1_count_pattern(struct ww_sm *sm, uint64_t chunks) {
+    const struct ww_lsu *l = &sm->lsu;
+    const struct ww_lsu_entry *e = &l->ring[l->head];
+    if (l->from_queue || !e->access || e->access->list != WW_AFFINE || !(e->mask & (e->mask - 1))) return;
+    sm->core->counter[e->access->stride ? WW_C_L1_MISS_STRIDED : WW_C_L1_MISS_INVARIANT] += chunks;
+}
+
+/* ---- l1_store.c ---- */
+/* The request of a store, and of a load that no cache holds or an atomic; what it does to the L1 is done, and
+ * counted. */
+struct ww_mem_request ww_l1_store_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                                          const struct ww_line_request *r, uint32_t tag);
+struct ww_mem_request ww_l1_direct_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                                           const struct ww_line_request *r, uint32_t tag);
 
 #endif

@@ -3,6 +3,7 @@
  * With l1.write=through_allocate (Volta and later) a store takes the tag of its line and fetches nothing; a
  * sector that it fills can be read afterwards, others are fetched when they are read. */
 #include "../../result/result.h"
+#include "booked.h"
 #include "l1_request.h"
 
 /* A request of all of the request line: a store, or what no cache holds. */
@@ -54,6 +55,7 @@ static inline uint32_t write_line(struct ww_sm *sm, const struct writing *w, uin
                                   uint32_t stored) {
     struct ww_cache *l = &sm->l1;
     uint32_t line = ww_tags_find(&l->tags, key), sectors = l->shape->sectors_of[chunks];
+    if (sm->booked && line != WW_NO_LINE) ww_booked_settle(&l->tags.line[line], sm->booked->at);
     sm->core->counter[WW_C_L1_ACCESS]++;
     if (w->effect == WW_L1_EVICT && sm->fetch) ww_fetch_store(sm, key);
     if (w->effect == WW_L1_ALLOCATE) return write_allocate(sm, w, key, line, sectors, stored);
@@ -93,40 +95,34 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
     return WW_TAG_ACK | warp | (w->generation & WW_TAG_GENERATION) << 6;
 }
 
-bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
-                 const struct ww_line_request *r) {
+struct ww_mem_request ww_l1_store_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                                          const struct ww_line_request *r, uint32_t tag) {
     struct ww_core *core = sm->core;
-    uint32_t chunks = core->chunks_of[r->chunks], sectors = ww_bits8(chunks);
+    uint32_t chunks = core->chunks_of[r->chunks], sectors = ww_bits8(chunks), hits = 0;
     uint32_t inst = (uint32_t)(d - core->code.inst);
-    if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, (uint32_t)(w - sm->warp))) return false;
-    uint32_t hits = 0;
-    if (core->gpu->l1_enabled) hits = write_lines(sm, r, (uint32_t)(w - sm->warp), effect_of(core, d));
+    if (core->gpu->l1_enabled) hits = write_lines(sm, r, warp, effect_of(core, d));
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
     core->counter[WW_C_L1_WRITE_HIT] += hits;
     core->counter[WW_C_L1_WRITE_MISS] += sectors - hits;
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
-    struct ww_mem_request q =
-        whole_request(sm, r, chunks, WW_MEM_WRITE, acknowledgement(sm, (uint32_t)(w - sm->warp)), inst);
+    return whole_request(sm, r, chunks, WW_MEM_WRITE, tag, inst);
+}
+
+bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                 const struct ww_line_request *r) {
+    uint32_t warp = (uint32_t)(w - sm->warp);
+    if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, warp)) return false;
+    struct ww_mem_request q = ww_l1_store_request(sm, warp, d, r, acknowledgement(sm, warp));
     ww_l1_queue(sm, &q);
     return true;
 }
 
-bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
-                  const struct ww_line_request *r) {
+struct ww_mem_request ww_l1_direct_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                                           const struct ww_line_request *r, uint32_t tag) {
     struct ww_core *core = sm->core;
     uint32_t chunks = core->chunks_of[r->chunks], sectors = ww_bits8(chunks);
     bool atomic = d->path == WW_L_ATOMIC;
-    uint32_t inst = (uint32_t)(d - core->code.inst), tag;
-    if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, warp)) return false;
-    if (op == WW_NONE) {
-        tag = acknowledgement(sm, warp);
-    } else {
-        uint32_t t = ww_pool_target(core);
-        if (t == WW_NONE) return false;
-        core->pool.target[t] = (struct ww_target){op, chunks, WW_NONE};
-        core->pool.op[op].remaining++;
-        tag = WW_TAG_TARGET | t;
-    }
+    uint32_t inst = (uint32_t)(d - core->code.inst);
     if (atomic && core->gpu->l1_enabled) {
         write_lines(sm, r, warp, WW_L1_EVICT);
     } else if (!atomic) {
@@ -137,6 +133,24 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
     struct ww_mem_request q = whole_request(sm, r, chunks, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag, inst);
     q.strong = !atomic && !d->async;
+    return q;
+}
+
+bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
+                  const struct ww_line_request *r) {
+    struct ww_core *core = sm->core;
+    uint32_t tag;
+    if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, warp)) return false;
+    if (op == WW_NONE) {
+        tag = acknowledgement(sm, warp);
+    } else {
+        uint32_t t = ww_pool_target(core);
+        if (t == WW_NONE) return false;
+        core->pool.target[t] = (struct ww_target){op, core->chunks_of[r->chunks], WW_NONE};
+        core->pool.op[op].remaining++;
+        tag = WW_TAG_TARGET | t;
+    }
+    struct ww_mem_request q = ww_l1_direct_request(sm, warp, d, r, tag);
     ww_l1_queue(sm, &q);
     return true;
 }

@@ -1,8 +1,10 @@
 /* The load/store unit: its queue, coalesced requests, shared-memory passes. */
 #include "../../result/result.h"
 #include "barrel.h"
+#include "booked.h"
 #include "collect.h"
 #include "lsu_queue.h"
+#include "lsu_requests.h"
 #include "waits.h"
 #include "wavefront.h"
 
@@ -19,7 +21,7 @@ static void count_copied(struct ww_sm *sm, struct ww_warp *w, const struct ww_di
     if (sm->mbar) ww_mbar_copied(sm, w, d, cycle);
 }
 
-static void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
+void ww_lsu_write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
                           uint64_t ready, uint32_t state) {
     if (sm->collect && d->result_count) ready = ww_collect_load(sm, d, ready);
     uint64_t entry = WW_SB(ready, (uint64_t)state);
@@ -69,7 +71,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     if (d->counts) ww_depend_read(sm, w, d, cycle, cycle);
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
     if (sm->collect || d->async || d->sends || d->counts) {
-        write_results(sm, w, d, cycle, ready, d->state);
+        ww_lsu_write_results(sm, w, d, cycle, ready, d->state);
     } else {
         uint64_t entry = WW_SB(ready, (uint64_t)d->state);
         for (uint32_t i = 0; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
@@ -109,12 +111,7 @@ bool ww_lsu_head_loads(const void *of, uint32_t warp) {
     return d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
 }
 
-static bool has_reply(const struct ww_dinst *d) {
-    return d->path == WW_L_LOAD || (d->path == WW_L_ATOMIC && d->reply);
-}
-
-/* Starts a global, local or texture instruction: addresses become line requests. */
-static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                            uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_lsu *l = &sm->lsu;
@@ -143,7 +140,7 @@ static void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     l->start = cycle;
     l->next_request = 0;
     l->op = WW_NONE;
-    if (!has_reply(d)) return;
+    if (!ww_lsu_has_reply(d) || sm->booked) return;
     l->op = ww_pool_op(core);
     if (l->op == WW_NONE) return;
     core->pool.op[l->op] = (struct ww_memory_op){
@@ -173,16 +170,29 @@ static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycl
     if (d->cache != WW_CACHE_NONE) sm->core->counter[WW_C_L1_RESERVATION_FAIL] += cycles;
 }
 
+uint32_t ww_lsu_waves(const struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d) {
+    uint32_t requests = sm->lsu.coalescer.count, waves = ww_wavefront_data(sm->core, e, d, requests);
+    return (waves * sm->lsu.hit_lines + requests - 1) / requests;
+}
+
 /* The data of what hit, one wavefront after another. */
 static void read_wavefronts(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d) {
     struct ww_lsu *l = &sm->lsu;
-    uint32_t requests = l->coalescer.count, waves = ww_wavefront_data(sm->core, e, d, requests);
-    uint64_t ready;
-    waves = (waves * l->hit_lines + requests - 1) / requests;
-    ready = ww_cache_port(&sm->l1, l->start, waves) - 2 + sm->core->l1_shape.latency;
+    uint32_t waves = ww_lsu_waves(sm, e, d);
+    uint64_t ready = ww_cache_port(&sm->l1, l->start, waves) - 2 + sm->core->l1_shape.latency;
     struct ww_memory_op *o = &sm->core->pool.op[l->op];
     if (ready > o->ready) o->ready = ready;
     if (l->free < l->start + waves) l->free = l->start + waves;
+}
+
+void ww_lsu_finish_silent(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
+                          uint64_t ready) {
+    if (d->counts) {
+        ww_depend_written(sm, w, d, WW_SB(cycle, (uint64_t)d->state));
+        ww_warp_arrival(sm, w, cycle, d->state);
+    }
+    ww_warp_memory_done(sm, w, cycle, ready);
+    ww_lsu_release(sm, w, cycle);
 }
 
 /* All requests are on their way; the unit takes the next instruction. */
@@ -200,23 +210,12 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
         ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
         return;
     }
-    if (d->counts) {
-        ww_depend_written(sm, w, d, WW_SB(cycle, (uint64_t)d->state));
-        ww_warp_arrival(sm, w, cycle, d->state);
-    }
-    ww_warp_memory_done(sm, w, cycle, cycle);
-    ww_lsu_release(sm, w, cycle);
+    ww_lsu_finish_silent(sm, w, d, cycle, cycle);
 }
 
 /* Parts of an operation that are not complete. */
 static uint32_t remaining_parts(const struct ww_sm *sm, uint32_t op) {
     return op == WW_NONE ? 0 : sm->core->pool.op[op].remaining;
-}
-
-/* Whether the next request is looked up in the same cycle as the one before. */
-static bool same_pass(const struct ww_lsu *l) {
-    return l->banked && l->next_request < l->coalescer.count &&
-           l->pass[l->next_request] == l->pass[l->next_request - 1];
 }
 
 /* Offers the next request. False: it is refused, and holds the unit. */
@@ -251,13 +250,13 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
                         uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
     uint32_t cycles = 1;
-    if (!l->active) start_requests(sm, e, d, cycle);
+    if (!l->active) ww_lsu_start_requests(sm, e, d, cycle);
     l->retry = false;
     l->waits = WW_LSU_ANY;
     bool more = l->next_request < l->coalescer.count;
     while (more) {
         if (!offer_next(sm, e, d, cycle, &cycles)) return;
-        more = same_pass(l);
+        more = ww_lsu_same_pass(l);
     }
     l->free = cycle + cycles;
     if (l->next_request >= l->coalescer.count)
@@ -275,6 +274,8 @@ void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     if (sm->cluster && shared && e->access && do_peers(sm, e, d, cycle)) return;
     if (d->path <= WW_L_SHARED_ATOMIC)
         do_shared(sm, e, d, cycle);
+    else if (sm->booked)
+        ww_booked_step(sm, e, d, cycle);
     else
         do_requests(sm, e, d, cycle);
 }
@@ -299,7 +300,7 @@ void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64
     if (sm->barrel)
         ww_barrel_data(sm, w, o->inst, at, state);
     else
-        write_results(sm, w, d, cycle, at, state);
+        ww_lsu_write_results(sm, w, d, cycle, at, state);
     ww_warp_memory_done(sm, w, cycle, at);
     ww_lsu_release(sm, w, cycle);
 }

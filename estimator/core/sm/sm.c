@@ -1,6 +1,7 @@
 /* The streaming multiprocessor: its step in a cycle, its state over a launch. */
 #include "../../result/result.h"
 #include "barrel.h"
+#include "booked.h"
 #include "collect.h"
 #include "const_operand.h"
 #include "issue_plain.h"
@@ -102,6 +103,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     sm->gates = sm->dma || sm->operands || core->waits;
     sm->extras = sm->barrel || sm->dma || sm->tma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
+    if (core->books && !ww_booked_init(sm, arena)) return ww_fail_nomem(error, "an SM");
     sm->lsu.skips_retries = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;
 }
@@ -109,7 +111,10 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
 static void wake_warps(struct ww_sm *sm, uint64_t cycle) {
     for (uint64_t due = ww_wheel_take(&sm->wheel, cycle); due; due &= due - 1) {
         struct ww_warp *w = &sm->warp[__builtin_ctzll(due)];
-        if (w->resident && !w->done) ww_head_wake(sm, w, cycle);
+        if (w->resident && !w->done)
+            ww_head_wake(sm, w, cycle);
+        else if (w->resident && sm->booked && ww_booked_gone(sm, w, cycle))
+            ww_lsu_release(sm, w, cycle);
     }
 }
 
@@ -198,6 +203,15 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, sm->ahead_next);
 }
 
+/* An SM that books its requests goes beyond the span while it has none to book and no CTA is to come. */
+static inline bool may_go_on(const struct ww_sm *sm, uint64_t next) {
+    const struct ww_lsu *l = &sm->lsu;
+    const struct ww_core *core = sm->core;
+    if (!sm->booked || next < core->span_end) return true;
+    if (core->next_cta < core->cta_count || next >= sm->booked->far_first) return false;
+    return !l->count || core->code.inst[l->ring[l->head].inst].path <= WW_L_SHARED_ATOMIC;
+}
+
 uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
     do {
         uint64_t at = next, issue = step_inside(sm, at);
@@ -207,7 +221,7 @@ uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end) {
             return at;
         }
         next = end_step(sm, at, issue);
-    } while (next < end && !sm->draining);
+    } while (next < end && !sm->draining && may_go_on(sm, next));
     return next;
 }
 

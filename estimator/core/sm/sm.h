@@ -70,6 +70,7 @@ struct ww_waits;
 struct ww_collect;
 struct ww_rf;
 struct ww_const_operands;
+struct ww_booked;
 
 /* The fields that every issue uses come first. */
 struct ww_warp {
@@ -98,6 +99,7 @@ struct ww_warp {
     struct ww_depend *depend; /* where control fields are obeyed */
     uint64_t memory_at;       /* latest completion cycle of the memory operations that have their replies */
     uint64_t shared_at;       /* cycle at which its shared accesses that have started are performed */
+    uint64_t results_at;      /* booked.h: latest reply to its operations with results */
     uint32_t last_mask;
     uint32_t shared_queued; /* shared accesses that have not started, for barriers */
     uint32_t memory_count;  /* operations without all replies, for fences */
@@ -251,6 +253,7 @@ struct ww_sm {
     struct ww_dma_engine *dma; /* NULL: the launch has no bulk transfers */
     struct ww_tma *tma;        /* NULL: no bulk copies, or no engine for them */
     struct ww_fetcher *fetch;  /* NULL: no prefetcher */
+    struct ww_booked *booked;  /* booked.h; NULL: requests are under way until their replies come */
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need no translation */
     bool saturated;            /* from saturated_at on */
     bool became_ready;         /* a warp became ready since the last step */
@@ -380,6 +383,8 @@ struct ww_core {
     struct ww_outbox *outbox;         /* by SM, what: of even cycles, of odd ones */
     uint64_t *next;                   /* by SM: cycle of its next step */
     struct ww_spans *spans;           /* launch/spans.h; NULL: SMs go cycle by cycle */
+    bool books;                       /* with them: SMs book their requests (booked.h) */
+    uint64_t span_end;                /* with spans: that of the current one */
     uint32_t groups, group_shift;
     struct ww_core *main;   /* the launch's: this one, but in a shard */
     struct ww_shard *shard; /* by group, if several threads step SMs; else NULL */

@@ -1,5 +1,6 @@
 /* State of a warp: its head instruction, its start and its end. */
 #include "../../result/result.h"
+#include "booked.h"
 #include "warp_head.h"
 
 const uint8_t ww_slot_cause[WW_STATE_COUNT] = {
@@ -48,6 +49,7 @@ void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     ww_barrier_exit(sm, cta, cycle - 1);
     if (sm->dma) ww_dma_exit(sm, w->cta, cycle);
     if (sm->cluster) ww_cluster_exit(sm, w);
+    if (w->inflight == 0 && sm->booked && !ww_booked_gone(sm, w, cycle)) w->inflight++;
     if (w->inflight == 0)
         ww_cta_warp_gone(sm, w->cta, cycle);
     else

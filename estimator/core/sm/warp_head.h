@@ -4,6 +4,7 @@
 #define WW_CORE_WARP_HEAD_H
 
 #include "../../result/result.h"
+#include "booked.h"
 #include "sm.h"
 
 /* The slot cause (enum ww_slot) that a warp in a state gives its scheduler. */
@@ -46,7 +47,11 @@ static inline uint64_t ww_head_entry(const struct ww_warp *w, const struct ww_di
 /* Wakes the warp in `cycle`, or as late as the wheel reaches. */
 static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle) {
     uint64_t most = sm->now + WW_WHEEL_SPAN;
-    ww_wheel_set(&sm->wheel, cycle < most ? cycle : most, (uint32_t)(w - sm->warp));
+    if (cycle <= most)
+        most = cycle;
+    else if (sm->booked && ww_booked_wake(sm->booked, (uint32_t)(w - sm->warp), cycle))
+        return;
+    ww_wheel_set(&sm->wheel, most, (uint32_t)(w - sm->warp));
 }
 
 static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t group, uint64_t cycle) {

@@ -1,0 +1,420 @@
+/* The load/store unit of fast replay: requests whose replies are known when they are sent. */
+#include "booked.h"
+#include "../../result/result.h"
+#include "l1_request.h"
+#include "lsu_queue.h"
+#include "lsu_requests.h"
+#include "warp_head.h"
+
+#include <string.h>
+
+/* ---- a launch, an SM ------------------------------------------------------------------------- */
+
+/* Copies and textures complete in other ways. */
+static bool inst_fits(const struct ww_dinst *d) {
+    return !d->async && !d->sends && !d->texture && (d->path != WW_L_LOAD || d->cache != WW_CACHE_TEX);
+}
+
+bool ww_booked_fits(const struct ww_core *core) {
+    const struct ww_gpu_spec *g = core->gpu;
+    const struct ww_sched_ops *ops = core->ops;
+    if (ops->may_miss || ops->by_saturation || ops->evicted || core->lsu_plan.watch || core->lsu_plan.entries ||
+        core->pipe_plan.stages || core->fetch_plan.queue || core->waits || (g->tlb_enabled && g->tlb_on_l1_hit))
+        return false;
+    for (uint32_t i = 0; i < core->code.inst_count; i++)
+        if (!inst_fits(&core->code.inst[i])) return false;
+    return true;
+}
+
+bool ww_booked_init(struct ww_sm *sm, struct ww_arena *arena) {
+    if (sm->extras || sm->collect) return true;
+    struct ww_booked *b = ww_arena_array(arena, 1, sizeof *b);
+    if (!b) return false;
+    b->queue = sm->core->gpu->l1_miss_queue;
+    b->sent = ww_arena_array(arena, b->queue, sizeof *b->sent);
+    b->far_first = WW_NEVER;
+    sm->booked = b;
+    return b->sent != NULL;
+}
+
+void ww_booked_wake_before(struct ww_sm *sm, uint64_t end) {
+    struct ww_booked *b = sm->booked;
+    uint64_t first = WW_NEVER;
+    for (uint64_t left = b->far; left; left &= left - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left);
+        uint64_t at = b->far_at[warp];
+        if (at < end) {
+            ww_wheel_set(&sm->wheel, at, warp);
+            b->far &= ~(left & -left);
+        } else if (at < first) {
+            first = at;
+        }
+    }
+    b->far_first = first;
+}
+
+bool ww_booked_gone(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    if (w->results_at <= cycle) return true;
+    ww_wake_at(sm, w, w->results_at);
+    return false;
+}
+
+/* ---- MSHRs and lines ------------------------------------------------------------------------- */
+
+/* MSHRs leave that do so by the window. */
+static void leave_until(struct ww_sm *sm, struct ww_booked *b, uint64_t window) {
+    while (b->window < window && sm->l1.used) {
+        uint16_t *leave = &b->leave[++b->window & (WW_BOOKED_WINDOWS - 1)];
+        if (!*leave) continue;
+        sm->l1.used -= *leave;
+        *leave = 0;
+        uint64_t cycle = b->window << WW_BOOKED_SHIFT;
+        if (sm->saturated && !ww_l1_saturated(sm))
+            ww_sm_count_mode(sm, cycle > sm->saturated_at ? cycle : sm->saturated_at);
+    }
+    if (b->window < window) b->window = window;
+}
+
+static uint16_t *leaving(struct ww_booked *b, uint64_t cycle) {
+    uint64_t window = (cycle + (1u << (WW_BOOKED_SHIFT - 1))) >> WW_BOOKED_SHIFT;
+    if (window <= b->window) window = b->window + 1;
+    if (window >= b->window + WW_BOOKED_WINDOWS) window = b->window + WW_BOOKED_WINDOWS - 1;
+    return &b->leave[window & (WW_BOOKED_WINDOWS - 1)];
+}
+
+/* The cycle, from b->at on, in which an MSHR is free. */
+static uint64_t mshr_free(struct ww_sm *sm, struct ww_booked *b) {
+    leave_until(sm, b, b->at >> WW_BOOKED_SHIFT);
+    uint64_t window = b->window;
+    while (sm->l1.used >= sm->l1.shape->mshrs) leave_until(sm, b, ++window);
+    window <<= WW_BOOKED_SHIFT;
+    return window > b->at ? window : b->at;
+}
+
+/* The cycle of the line's last fill, which is not over at `cycle`. */
+static inline uint64_t fill_of(const struct ww_tag_line *line, uint64_t cycle) {
+    return cycle + (uint32_t)(line->mshr - (uint32_t)cycle);
+}
+
+void ww_booked_settle_set(struct ww_tags *t, uint64_t key, uint64_t cycle) {
+    uint32_t set = ww_tags_set(t, key);
+    if (t->replace == WW_REPLACE_LRU || t->replace == WW_REPLACE_FIFO) {
+        for (uint32_t line = t->last[set]; line != WW_NO_LINE && t->line[line].pins;
+             line = t->line[line].prev) {
+            ww_booked_settle(&t->line[line], cycle);
+            if (!t->line[line].pins) return;
+        }
+    } else {
+        for (uint32_t i = 0; i < t->ways; i++) ww_booked_settle(&t->line[set * t->ways + i], cycle);
+    }
+}
+
+/* The first fill of the set of the key, all of whose lines wait for one. */
+static uint64_t first_fill(const struct ww_tags *t, uint64_t key, uint64_t cycle) {
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0, base = ww_tags_set(t, key) * t->ways; i < t->ways; i++) {
+        uint64_t at = fill_of(&t->line[base + i], cycle);
+        if (at < first) first = at;
+    }
+    return first;
+}
+
+/* ---- the way to memory ----------------------------------------------------------------------- */
+
+/* The cycle, from b->at on, in which the miss queue has a place and `spare` more. */
+static inline uint64_t queue_free(const struct ww_booked *b, uint32_t spare) {
+    uint32_t at = b->next + (spare < b->queue ? spare : b->queue - 1);
+    uint64_t free = b->sent[at >= b->queue ? at - b->queue : at] + 1;
+    return free > b->at ? free : b->at;
+}
+
+/* Sends a request that is queued at b->at. */
+static void send(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_request *q,
+                 const struct ww_mem_place *place, struct ww_mem_answers *answers) {
+    struct ww_core *core = sm->core;
+    uint64_t cycle = b->at > b->send_from ? b->at : b->send_from, ps = ww_clock_time(&core->clock, cycle);
+    uint64_t sent = ww_memsys_book(core->memory, q, place, ps, answers);
+    if (sent > ps) cycle = ww_clock_cycle(&core->clock, sent);
+    b->send_from = cycle + 1;
+    b->sent[b->next] = cycle;
+    if (++b->next == b->queue) b->next = 0;
+}
+
+/* The cycle in which the SM receives the answer. */
+static uint64_t received(struct ww_core *core, struct ww_booked *b, const struct ww_mem_answer *a) {
+    if (a->ps > core->last_reply_ps) core->last_reply_ps = a->ps;
+    uint64_t cycle = ww_clock_cycle(&core->clock, a->ps);
+    if (cycle > b->told) b->told = cycle;
+    return cycle;
+}
+
+static void note(struct ww_booked *b, uint64_t ready, uint32_t level) {
+    if (ready > b->ready) b->ready = ready;
+    if (level > b->level) b->level = (uint8_t)level;
+}
+
+/* Takes the L1's data port for so many chunks; returns the cycle from which it is free again. */
+static uint64_t take_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles, uint64_t from) {
+    sm->l1.port_used += cycles;
+    return ww_calendar_take(&b->port, from, (uint32_t)cycles << WW_CALENDAR_UNIT) + cycles;
+}
+
+/* The same for data in the L1, which are read in the order of their loads. */
+static uint64_t read_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles, uint64_t from) {
+    b->read_free = take_port(sm, b, cycles, from > b->read_free ? from : b->read_free);
+    return b->read_free;
+}
+
+/* What an answer brings passes the data port; notes when it is for use, and returns when it was received. */
+static uint64_t take_answer(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_answer *a,
+                            uint32_t chunks) {
+    const struct ww_cache_shape *s = sm->l1.shape;
+    uint64_t cycle = received(sm->core, b, a);
+    note(b, take_port(sm, b, s->data_cycles[chunks], cycle) - 1 + s->latency, a->level);
+    return cycle;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* The unit was held from `since` to b->at. */
+static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t since) {
+    uint64_t cycles = sm->booked->at - since;
+    sm->core->counter[WW_C_LSU_STALL_CYCLES] += cycles;
+    if (d->cache != WW_CACHE_NONE) sm->core->counter[WW_C_L1_RESERVATION_FAIL] += cycles;
+}
+
+/* The cycle, from b->at on, in which a load of which something is not valid finds an MSHR and a place. */
+static uint64_t can_miss_at(struct ww_sm *sm, struct ww_booked *b, uint32_t line, uint32_t miss) {
+    uint32_t spare = sm->core->gpu->l1_read_spare;
+    const struct ww_tag_line *l = line == WW_NO_LINE ? NULL : &sm->l1.tags.line[line];
+    uint64_t at = b->at;
+    if (!l || !l->pins)
+        at = mshr_free(sm, b);
+    else if (l->pins >= sm->l1.shape->mshr_merge)
+        at = fill_of(l, at);
+    uint64_t queued = miss | spare ? queue_free(b, spare) : 0;
+    return queued > at ? queued : at;
+}
+
+/* What a load finds: its sectors by what becomes of them. */
+struct found {
+    uint32_t line, hit, merged, miss;
+};
+
+static inline struct found look_up(struct ww_sm *sm, const struct ww_booked *b, uint64_t key,
+                                   uint32_t sectors) {
+    struct found f = {.line = ww_tags_find(&sm->l1.tags, key)};
+    if (f.line != WW_NO_LINE) {
+        struct ww_tag_line *l = &sm->l1.tags.line[f.line];
+        ww_booked_settle(l, b->at);
+        f.hit = sectors & l->valid;
+        f.merged = sectors & l->pending;
+    }
+    f.miss = sectors & ~(f.hit | f.merged);
+    return f;
+}
+
+/* Where request i goes. */
+static struct ww_mem_place *place_of(const struct ww_sm *sm, uint32_t i) {
+    struct ww_booked *b = sm->booked;
+    uint32_t at = i % WW_BOOKED_PLACES;
+    uint64_t first = sm->lsu.coalescer.request[i].key & ~(uint64_t)sm->l1.shape->offset_mask;
+    if (b->placed[at] != i)
+        ww_memsys_expect(sm->core->memory, first << sm->l1.shape->line_shift, &b->place[at]);
+    b->placed[at] = (uint8_t)i;
+    return &b->place[at];
+}
+
+/* Where the request goes; the host loads what those behind it will look at in the L2, if they miss, too. */
+static const struct ww_mem_place *expect(const struct ww_sm *sm) {
+    uint32_t i = sm->lsu.next_request, count = sm->lsu.coalescer.count;
+    const struct ww_mem_place *place = place_of(sm, i);
+    if (i + 4 < count) place_of(sm, i + 4);
+    if (i + 2 < count) ww_memsys_expect_line(sm->core->memory, place_of(sm, i + 2));
+    return place;
+}
+
+/* Sends for sectors of a line, which get an MSHR or share the line's. */
+static void fetch(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_line_request *r,
+                  struct ww_tag_line *line, uint32_t miss) {
+    struct ww_booked *b = sm->booked;
+    const struct ww_cache_shape *s = sm->l1.shape;
+    struct ww_mem_request q = ww_l1_line_request(sm, s, r, miss, 0, e->inst);
+    struct ww_mem_answers answers;
+    uint64_t last = line->pins ? fill_of(line, b->at) : 0;
+    uint32_t level = line->pending >> WW_BOOKED_LEVEL;
+    uint16_t *leave = last ? leaving(b, last) : NULL;
+    const struct ww_mem_place *place = expect(sm);
+    ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << s->sector_shift);
+    send(sm, b, &q, place, &answers);
+    for (uint32_t i = 0; i < answers.count; i++) {
+        const struct ww_mem_answer *a = &answers.answer[i];
+        uint64_t cycle = take_answer(sm, b, a, a->chunks << s->sector_shift);
+        if (cycle > last) last = cycle;
+        if (a->level > level) level = a->level;
+    }
+    if (leave && *leave)
+        --*leave; /* the line's MSHR leaves later */
+    else
+        sm->l1.used++;
+    ++*leaving(b, last);
+    line->mshr = (uint32_t)last;
+    line->pending |= miss;
+    line->pending = (line->pending & ((1u << WW_BOOKED_LEVEL) - 1)) | level << WW_BOOKED_LEVEL;
+}
+
+/* A load's line. *cycles: how long the unit is taken. */
+static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                 const struct ww_line_request *r, uint32_t *cycles) {
+    struct ww_booked *b = sm->booked;
+    struct ww_cache *c = &sm->l1;
+    const struct ww_cache_shape *s = c->shape;
+    uint32_t sectors = s->sectors_of[r->chunks];
+    uint64_t since = b->at;
+    struct found f = look_up(sm, b, r->key, sectors);
+    const bool present = f.line != WW_NO_LINE;
+    while (f.merged | f.miss) {
+        uint64_t at = can_miss_at(sm, b, f.line, f.miss);
+        if (at == b->at) {
+            f.line = ww_l1_allocate(sm, c, r->key, f.line, e->warp, at);
+            if (f.line != WW_NO_LINE) break;
+            at = first_fill(&c->tags, r->key, at);
+        }
+        b->at = at;
+        if (f.line == WW_NO_LINE) continue;
+        f = look_up(sm, b, r->key, sectors);
+    }
+    if (b->at > since) count_held(sm, d, since);
+    if (f.merged | f.miss) {
+        struct ww_tag_line *line = &c->tags.line[f.line];
+        ww_l1_count_load(sm, s, e->inst, f.hit, f.merged, f.miss);
+        if (f.merged) {
+            uint64_t fill = fill_of(line, b->at);
+            note(b, fill + s->latency, line->pending >> WW_BOOKED_LEVEL);
+            if (fill > b->told) b->told = fill;
+        }
+        if (f.miss) fetch(sm, e, r, line, f.miss);
+        line->pins++;
+        if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, b->at);
+    } else {
+        ww_l1_count_hit(sm, s, e->inst, f.hit);
+    }
+    if (present) ww_tags_touch(&c->tags, f.line);
+    if (!f.hit) return;
+    if (sm->lsu.banked) { /* its data are read when all lines are looked up */
+        note(b, b->at - 1 + s->latency, WW_LEVEL_L1);
+        sm->lsu.hit_lines++;
+        return;
+    }
+    uint32_t chunks = ww_bits8(f.hit) << s->sector_shift, asked = ww_bits8(r->chunks);
+    if (asked < chunks) chunks = asked;
+    note(b, read_port(sm, b, s->data_cycles[chunks], b->at) - 2 + s->latency, WW_LEVEL_L1);
+    *cycles = s->data_cycles[chunks];
+}
+
+/* A store, an atomic, or a load that the L1 does not hold. */
+static void pass(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                 const struct ww_line_request *r) {
+    struct ww_booked *b = sm->booked;
+    uint64_t since = b->at;
+    struct ww_mem_answers answers;
+    b->at = queue_free(b, 0);
+    if (b->at > since) count_held(sm, d, since);
+    struct ww_mem_request q = d->path == WW_L_STORE ? ww_l1_store_request(sm, e->warp, d, r, 0)
+                                                    : ww_l1_direct_request(sm, e->warp, d, r, 0);
+    struct ww_mem_place place;
+    ww_memsys_expect(sm->core->memory, q.address, &place);
+    send(sm, b, &q, &place, &answers);
+    for (uint32_t i = 0; i < answers.count; i++) {
+        const struct ww_mem_answer *a = &answers.answer[i];
+        if (ww_lsu_has_reply(d))
+            take_answer(sm, b, a, a->chunks);
+        else
+            note(b, received(sm->core, b, a), WW_LEVEL_L1);
+    }
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+/* The result, at the time of the last reply. */
+static void finish_load(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    uint64_t start = sm->lsu.start, at = sm->booked->ready + d->latency;
+    if (d->path == WW_L_LOAD) {
+        core->counter[WW_C_LOAD_ANSWERED]++;
+        core->counter[WW_C_LOAD_CYCLES] += at - start;
+    }
+    ww_lsu_write_results(sm, w, d, cycle, at, WW_S_WAIT_L1 + sm->booked->level);
+    ww_warp_memory_done(sm, w, cycle, at);
+    if (sm->booked->told > w->results_at) w->results_at = sm->booked->told;
+    if (w->inflight > 1 || !w->done || ww_booked_gone(sm, w, cycle)) ww_lsu_release(sm, w, cycle);
+}
+
+/* All requests have been looked at; the unit takes the next instruction. */
+static void finish(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    struct ww_booked *b = sm->booked;
+    struct ww_warp *w = &sm->warp[e->warp];
+    uint64_t generated = l->start + sm->core->lsu_cycles;
+    l->free = cycle + b->cycles > generated ? cycle + b->cycles : generated;
+    b->done = false;
+    if (l->banked && l->hit_lines) {
+        uint32_t waves = ww_lsu_waves(sm, e, d);
+        note(b, read_port(sm, b, waves, l->start) - 2 + sm->core->l1_shape.latency, WW_LEVEL_L1);
+        if (l->free < l->start + waves) l->free = l->start + waves;
+    }
+    ww_lsu_pop(sm, l->start);
+    if (d->counts) ww_depend_read(sm, w, d, l->start, cycle);
+    if (ww_lsu_has_reply(d)) {
+        note(b, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
+        finish_load(sm, w, d, cycle);
+    } else {
+        ww_lsu_finish_silent(sm, w, d, cycle, b->ready > cycle ? b->ready : cycle);
+    }
+}
+
+/* The host loads what the look-ups begin with. */
+WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
+    const struct ww_coalescer *c = &sm->lsu.coalescer;
+    for (uint32_t i = 0; i < c->count; i++) ww_tags_prefetch(&sm->l1.tags, c->request[i].key);
+}
+
+static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
+    struct ww_booked *b = sm->booked;
+    ww_lsu_start_requests(sm, e, d, cycle);
+    b->ready = b->told = 0;
+    b->level = WW_LEVEL_L1;
+    b->cycles = 1;
+    memset(b->placed, UINT8_MAX, sizeof b->placed);
+    if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) prefetch_requests(sm);
+}
+
+void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    struct ww_booked *b = sm->booked;
+    bool cached = d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
+    if (!l->active) start(sm, e, d, cycle);
+    b->at = cycle;
+    for (bool more = !b->done && l->next_request < l->coalescer.count; more;) {
+        uint32_t cycles = 1;
+        const struct ww_line_request *r = &l->coalescer.request[l->next_request];
+        if (cached)
+            load(sm, e, d, r, &cycles);
+        else
+            pass(sm, e, d, r);
+        b->cycles = cycles;
+        if (++l->next_request == l->coalescer.count) break;
+        if (ww_lsu_same_pass(l)) continue;
+        if (b->at + cycles >= sm->core->span_end) {
+            l->free = b->at + cycles;
+            return;
+        }
+        b->at += cycles;
+    }
+    if (b->at <= cycle) {
+        finish(sm, e, d, cycle);
+    } else {
+        b->done = true;
+        l->free = b->at;
+    }
+}
