@@ -191,6 +191,17 @@ static enum ww_code memory_rules(const struct check *c) {
          "sm.shared_kb and sm.shared_per_cta_kb to %u at most",
          s->l1_size_kb, s->sm_shared_kb, s->sm_array_kb,
          s->l1_size_kb < s->sm_array_kb ? s->sm_array_kb - s->l1_size_kb : 0);
+    if (s->xbar_columns) {
+        RULE(c, s->sm_gpcs, "xbar.columns", "ways differ by the SM's GPC, but sm.gpcs is 0");
+        RULE(c, s->l2_slices % (2 * s->xbar_columns) == 0, "xbar.columns",
+             "%u slices do not divide into %u columns of two partitions", s->l2_slices, s->xbar_columns);
+        RULE(c, s->xbar_column_cycles * (s->xbar_columns - 1) + s->xbar_place_cycles <= s->l2_latency,
+             "xbar.columns", "%u columns with their cycles and xbar.place_cycles are more than l2.latency = %u",
+             s->xbar_columns, s->l2_latency);
+        RULE(c, s->l2_partitions == 1, "xbar.columns",
+             "ways that differ are not modelled with l2.partitions=2");
+        RULE(c, s->l2_coalesce < 2, "xbar.columns", "ways that differ are not modelled with l2.coalesce");
+    }
     if (s->l2_partitions > 1) {
         RULE(c, s->l2_slices % 2 == 0, "l2.partitions", "%u slices do not divide in two", s->l2_slices);
         RULE(c, s->l2_ways > 1 && s->l2_mshrs > 15, "l2.partitions",

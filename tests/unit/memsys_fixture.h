@@ -24,6 +24,7 @@ struct rig {
     struct logged log[LOG_MAX];
     size_t replies; /* all; the first LOG_MAX are in the log */
     uint64_t unblocked;
+    uint64_t loads; /* the user's */
     /* Called after each reply and unblocking, if set. */
     void (*react)(struct rig *rig, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
     void *user;

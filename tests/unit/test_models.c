@@ -33,9 +33,11 @@ static double sm_cycles(const struct rig *rig, uint64_t ps) {
     return (double)ps * rig->spec.clock_sm_mhz / 1e6;
 }
 
-/* A load of one L1 sector, or of 32 bytes where global loads pass the L1 by; in ps. */
+/* A load of one L1 sector, or of 32 bytes where global loads pass the L1 by; in ps. Where ways to the L2 differ
+ * in length, loads of one SM after another have the mean way. */
 static uint64_t load_ps(struct rig *rig, uint64_t address) {
     struct ww_mem_request r = {.address = address,
+                               .sm = rig->spec.xbar_columns ? (uint16_t)(rig->loads++ % rig->spec.sm_count) : 0,
                                .sectors = 1,
                                .kind = WW_MEM_READ,
                                .needs_reply = 1,
@@ -51,8 +53,13 @@ static uint64_t load_ps(struct rig *rig, uint64_t address) {
 /* A load that hits the L2, unloaded, as a warp sees it. */
 static double l2_hit_cycles(const char *name) {
     struct rig *rig = start_model(name);
-    load_ps(rig, 0);
-    double cycles = rig->spec.l1_latency + sm_cycles(rig, load_ps(rig, 0));
+    uint32_t lines = rig->spec.xbar_columns ? 1009 : 1; /* of all slices; prime to the number of SMs */
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < 2 * lines; i++) {
+        uint64_t ps = load_ps(rig, (uint64_t)(i % lines) * 128);
+        if (i >= lines) sum += ps;
+    }
+    double cycles = rig->spec.l1_latency + sm_cycles(rig, sum / lines);
     stop_model(rig);
     return cycles;
 }

@@ -87,7 +87,7 @@ uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_mem_request *reque
                               .shift = (uint8_t)(place->local >> 5 & (l2->line_granules - 1))};
     part.want = l2->sectors_of[(uint8_t)(granules << part.shift)];
     part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
-    uint64_t begin = arrived + l2->latency;
+    uint64_t begin = arrived + ww_l2_latency(l2, place->slice, request->sm);
     uint32_t hits = 0;
     if (part.index != WW_NONE && !ww_fast_fill_ahead(&s->tags.line[part.index], begin))
         hits = ww_bits8(s->tags.line[part.index].valid & part.want);

@@ -1,5 +1,6 @@
 /* The L2 slices. */
 #include "../../result/result.h"
+#include "floorplan.h"
 #include "l2_part.h"
 #include "l2_prefetch.h"
 #include <assert.h>
@@ -36,6 +37,21 @@ static bool head_may_go(const struct ww_l2_slice *s, const struct ww_l2_input *i
            (in->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(s->room, WW_DRAM_WRITE));
 }
 
+/* Moves the last request in front of those that came a longer way and are at the tags later; what the slice has
+ * begun to serve stays first. */
+static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
+    uint32_t least = in->begun || in->blocked, at = in->packet_count - 1;
+    const struct ww_l2_packet last = in->packet[(in->packet_head + at) & in->packet_mask];
+    for (; at > least; at--) {
+        const struct ww_l2_packet *before = &in->packet[(in->packet_head + at - 1) & in->packet_mask];
+        if (before->ready <= last.ready) break;
+        in->packet[(in->packet_head + at) & in->packet_mask] = *before;
+    }
+    in->packet[(in->packet_head + at) & in->packet_mask] = last;
+    if (at == 0)
+        ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, max64(last.ready, s->free)));
+}
+
 /* Puts a request into an input of the slice; it is at the tags at cycle `ready`. */
 static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_request *request, uint64_t local,
                  uint8_t granules, uint64_t ready) {
@@ -50,6 +66,8 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
     ++*l2->live;
     if (in->packet_count++ == 0)
         ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
+    else if (l2->latency_of)
+        pass_later(s, in);
 }
 
 void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
@@ -62,7 +80,7 @@ void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *r
         return;
     }
     if (l2->coalesce > 1 && ww_l2_coalesce(s, request, local, granules)) return;
-    push(s, WW_L2_NEAR, request, local, granules, arrived + l2->latency);
+    push(s, WW_L2_NEAR, request, local, granules, arrived + ww_l2_latency(l2, slice, request->sm));
     if (l2->coalesce > 1) ww_l2_coalesce_last(s);
 }
 
@@ -422,7 +440,7 @@ bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena
     set_sizes(l2, gpu);
     l2->slice = ww_arena_lines(arena, l2->slices, sizeof *l2->slice);
     l2->turn = ww_arena_array(arena, gpu->dram_channels, sizeof *l2->turn);
-    if (!l2->slice || !l2->turn) return false;
+    if (!l2->slice || !l2->turn || !ww_floorplan_latencies(gpu, arena, &l2->latency_of)) return false;
     for (uint32_t i = 0; i < l2->slices; i++)
         if (!slice_init(l2, i, gpu, arena, seed)) return false;
     return true;

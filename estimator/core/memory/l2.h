@@ -225,11 +225,12 @@ struct ww_l2 {
     uint32_t side_slices, side_sms; /* of a partition; side_slices 0: there is but one */
     uint64_t copy_bit;              /* of line numbers: WW_L2_COPY; 0 if there is but one partition */
     uint32_t far_latency;
-    uint32_t far_bytes;    /* that pass between them in a cycle, each way; 0: any */
-    uint64_t link_free[2]; /* by the partition that data go to: cycles << WW_L2_TIME_BITS */
-    bool strong_home;      /* strong reads are served at the line's home */
-    uint32_t parts;        /* L2 lines that an L1 line covers, at least 1 */
-    uint32_t coalesce;     /* reads that get their replies together; below 2: none */
+    uint32_t far_bytes;         /* that pass between them in a cycle, each way; 0: any */
+    uint64_t link_free[2];      /* by the partition that data go to: cycles << WW_L2_TIME_BITS */
+    bool strong_home;           /* strong reads are served at the line's home */
+    uint32_t parts;             /* L2 lines that an L1 line covers, at least 1 */
+    uint32_t coalesce;          /* reads that get their replies together; below 2: none */
+    const uint16_t *latency_of; /* by sm * slices + slice, as floorplan.h has it; NULL: all take `latency` */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     bool blocks;        /* what misses brings more sectors with it */
     bool write_fetches; /* l2.write_miss=fetch */
@@ -249,6 +250,11 @@ struct ww_l2 {
     uint8_t fetch_of[256]; /* by sectors that miss: what is read from DRAM, l2.fetch_bytes at a time */
     struct ww_l2_prefetch prefetch;
 };
+
+/* From the arrival of the SM's request at the slice to its tags. */
+static inline uint32_t ww_l2_latency(const struct ww_l2 *l2, uint32_t slice, uint16_t sm) {
+    return l2->latency_of ? l2->latency_of[sm * l2->slices + slice] : l2->latency;
+}
 
 /* False: out of memory. */
 bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena *arena, uint64_t seed);

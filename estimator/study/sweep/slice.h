@@ -8,7 +8,7 @@
 #include "../../config/gpu.h"
 #include "../../result/result.h"
 
-#define WW_SLICE_SETTINGS 13
+#define WW_SLICE_SETTINGS 14
 
 struct ww_slice {
     uint32_t sms;                       /* 0: this GPU is replayed whole */
