@@ -16,7 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM = 500, STEPS = 1000, LINE = 128, SPAN = 32 << 20 };
+enum {
+    WARM = 500,
+    STEPS = 1000,
+    LINE = 128,
+    SPAN = 32 << 20,
+    WAYS = 1009 /* lines of all slices; prime to the number of SMs */
+};
 enum { STREAM_LINES = 1500, STREAM_DEPTH = 128, MOST_SMS = 1024 }; /* of each SM */
 #define TOLERANCE 0.05                                             /* of the measured figure */
 #define RATE_TOLERANCE 0.10
@@ -26,7 +32,7 @@ struct bench {
     struct ww_queue *queue;
     struct ww_memsys *memory;
     uint64_t counter[WW_COUNTER_COUNT];
-    uint64_t replies, last_ps;
+    uint64_t replies, last_ps, loads;
     struct stream *stream; /* NULL: loads, one at a time */
 };
 
@@ -66,10 +72,12 @@ static void on_unblocked(void *context, uint16_t sm, uint64_t now_ps) {
     if (b->stream) stream_on(b, sm, now_ps);
 }
 
-/* Time of a load of one L1 sector, of 32 bytes where global loads pass the L1 by, in ps. */
+/* Time of a load of one L1 sector, of 32 bytes where global loads pass the L1 by, in ps. Where ways to the L2
+ * differ in length, loads of one SM after another have the mean way. */
 static enum ww_code load_ps(struct bench *b, uint64_t address, uint64_t *ps, struct ww_error *error) {
     struct ww_mem_request r = {.address = address,
                                .sectors = 1,
+                               .sm = b->spec->xbar_columns ? (uint16_t)(b->loads++ % b->spec->sm_count) : 0,
                                .kind = WW_MEM_READ,
                                .needs_reply = 1,
                                .fine = !b->spec->l1_enabled || !b->spec->l1_global_loads};
@@ -90,9 +98,14 @@ static double cycles(const struct bench *b, double ps) {
 }
 
 static enum ww_code hit_cycles(struct bench *b, double *out, struct ww_error *error) {
-    uint64_t ps = 0;
-    for (int i = 0; i < 2; i++) WW_TRY(load_ps(b, 0, &ps, error)); /* the second finds the line */
-    *out = cycles(b, (double)ps);
+    uint32_t lines = b->spec->xbar_columns ? WAYS : 1;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < 2 * lines; i++) { /* the second load finds the line */
+        uint64_t ps = 0;
+        WW_TRY(load_ps(b, (uint64_t)(i % lines) * LINE, &ps, error));
+        if (i >= lines) sum += ps;
+    }
+    *out = cycles(b, (double)sum / lines);
     return WW_OK;
 }
 
