@@ -153,7 +153,7 @@ static void send(struct ww_fast *f, const struct ww_mem_request *request, struct
         ww_l2_count(&l2->slice[place.slice], WW_C_L2_FAR, (uint32_t)ww_bits8(granules) >> l2->sector_shift);
     }
     uint64_t served =
-        ww_fast_serve(f, place.slice, &p, far || walked, arrived + ww_l2_latency(l2, place.slice, request->sm));
+        ww_fast_serve(f, place.slice, &p, far, arrived + ww_l2_latency(l2, place.slice, request->sm));
     ww_places_take(&own->requests, 1, served);
 }
 

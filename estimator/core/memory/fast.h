@@ -63,6 +63,9 @@ struct ww_fast_wait { /* a read that hits, and when the slice serves it */
 
 struct ww_fast_slice {
     struct ww_calendar receive, tags, fill, send;
+    /* With two partitions, for requests of the own SMs and of the other partition: while one of them waits at
+     * the tags, and those behind it, but not those from the other side. */
+    struct ww_calendar held[2];
     struct ww_places mshrs, requests; /* requests: under way or waiting */
     struct ww_fast_wait *wait;        /* l2.coalesce: by hash of the address; NULL: none */
 };
@@ -186,6 +189,19 @@ void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t c
 static inline uint64_t ww_fast_fill_ahead(const struct ww_l2_line *line, uint64_t cycle) {
     uint32_t ahead = line->miss - (uint32_t)cycle;
     return ahead < WW_FAST_FILL_AHEAD ? ahead : 0;
+}
+
+/* A request of the own SMs, or, `far`, from the other partition, is at the tags at `cycle` and takes `units`;
+ * returns when it begins. */
+static inline uint64_t ww_fast_tags(struct ww_fast *f, struct ww_fast_slice *own, bool far, uint64_t cycle,
+                                    uint32_t units) {
+    if (f->l2->side_slices) cycle = ww_calendar_free(&own->held[far], cycle);
+    return ww_calendar_take(&own->tags, cycle, units);
+}
+/* Such a request waits until `until`; those behind it do, too. */
+static inline void ww_fast_hold_tags(struct ww_fast *f, struct ww_fast_slice *own, bool far, uint64_t from,
+                                     uint64_t until) {
+    if (until > from) ww_calendar_hold(f->l2->side_slices ? &own->held[far] : &own->tags, from, until);
 }
 
 /* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */

@@ -159,8 +159,10 @@ static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const str
     struct ww_l2_part part = ww_l2_find_part(home, &q, 0, q.granules);
     struct found r = {0};
     uint64_t at = cycle + l2->far_latency, end = 0;
-    at = ww_calendar_take(&f->slice[home->index].tags, at, l2->time_of[0][hits_of(home, &part, at)]);
+    struct ww_fast_slice *own = &f->slice[home->index];
+    uint64_t served = at = ww_fast_tags(f, own, true, at, l2->time_of[0][hits_of(home, &part, at)]);
     read_part(f, home, &q, &part, &at, &r);
+    ww_fast_hold_tags(f, own, true, served, at);
     *level = WW_LEVEL_L2;
     for (uint32_t i = 0; i < 3; i++) {
         if (!r.granules[i]) continue;
@@ -281,7 +283,7 @@ static void update(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_l2_
 }
 
 /* Reads and atomics, at the tags at `begin`. Returns when the slice has served it. */
-static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_l2_packet *p,
+static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_l2_packet *p, bool far,
                            uint64_t begin) {
     struct ww_l2 *l2 = s->l2;
     struct ww_fast_slice *own = &f->slice[s->index];
@@ -292,10 +294,10 @@ static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struc
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t hits = hits_of(s, &part, begin), units = l2->time_of[0][hits];
         if (hits) units = most(units, update_units(l2, p));
-        uint64_t served = ww_calendar_take(&own->tags, begin, units);
+        uint64_t served = ww_fast_tags(f, own, far, begin, units);
         begin = served;
         read_part(f, s, p, &part, &begin, &r);
-        if (begin > served) ww_calendar_hold(&own->tags, served, begin); /* those behind it wait, too */
+        ww_fast_hold_tags(f, own, far, served, begin);
     }
     if (p->kind == WW_MEM_ATOMIC) update(f, s, p, &r, begin);
     note_wait(own, p, &r, begin);
@@ -343,7 +345,7 @@ static uint64_t write_part(struct ww_fast *f, struct ww_l2_slice *s, const struc
     return cycle;
 }
 
-static uint64_t serve_write(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_l2_packet *p,
+static uint64_t serve_write(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_l2_packet *p, bool far,
                             uint64_t begin) {
     struct ww_l2 *l2 = s->l2;
     for (uint32_t k = 0; k < l2->parts; k++) {
@@ -351,10 +353,10 @@ static uint64_t serve_write(struct ww_fast *f, struct ww_l2_slice *s, const stru
         if (!granules) continue;
         struct ww_l2_part part = ww_l2_find_part(s, p, k, granules);
         uint32_t sectors = ww_bits8(part.want);
-        struct ww_calendar *tags = &f->slice[s->index].tags;
-        uint64_t served = ww_calendar_take(tags, begin, l2->time_of[1][sectors]);
+        struct ww_fast_slice *own = &f->slice[s->index];
+        uint64_t served = ww_fast_tags(f, own, far, begin, l2->time_of[1][sectors]);
         begin = write_part(f, s, p, &part, served);
-        if (begin > served) ww_calendar_hold(tags, served, begin);
+        ww_fast_hold_tags(f, own, far, served, begin);
         if (l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
         ww_l2_count(s, WW_C_L2_SECTOR_WRITE, sectors);
     }
@@ -372,8 +374,8 @@ uint64_t ww_fast_serve(struct ww_fast *f, uint32_t slice, const struct ww_l2_pac
                        uint64_t cycle) {
     struct ww_l2_slice *s = &f->l2->slice[slice];
     if (!far && join(f, slice, p, cycle)) return cycle;
-    if (p->kind == WW_MEM_WRITE) return serve_write(f, s, p, cycle);
-    if (p->kind != WW_MEM_TRANSLATION) return serve_read(f, s, p, cycle);
+    if (p->kind == WW_MEM_WRITE) return serve_write(f, s, p, far, cycle);
+    if (p->kind != WW_MEM_TRANSLATION) return serve_read(f, s, p, far, cycle);
     uint64_t served = ww_calendar_take(&f->slice[slice].tags, cycle, 1u << WW_CALENDAR_UNIT);
     send_reply(f, slice, p, p->granules, WW_LEVEL_L2, true, served);
     return served;
