@@ -4,10 +4,6 @@
 #include "l2_prefetch.h"
 #include <assert.h>
 
-enum {
-    HEADS_AHEAD = 4, /* cycles that one event may serve ahead; fills of that time come after it */
-};
-
 static uint64_t max64(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
@@ -49,7 +45,7 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
     __builtin_prefetch((char *)(next + 1) - 1, 1);
     ++*l2->live;
     if (in->packet_count++ == 0)
-        ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
+        ww_queue_earlier_since(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)), s->fired);
 }
 
 void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
@@ -248,10 +244,11 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
     return true;
 }
 
-/* Serves heads whose turn comes within HEADS_AHEAD cycles, each at its own cycle; true: some were taken. */
+/* Serves heads whose turn comes within WW_L2_HEADS_AHEAD cycles, each at its own cycle; true: some were taken.
+ */
 static bool serve_heads(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
     bool taken = false;
-    for (uint64_t end = cycle + HEADS_AHEAD;;) {
+    for (uint64_t end = cycle + WW_L2_HEADS_AHEAD;;) {
         uint64_t turn = cycle;
         if (in->packet_count && !in->blocked)
             turn = max64(max64(in->packet[in->packet_head].ready, s->free), cycle);
@@ -298,6 +295,7 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     next_fill(s, WW_L2_NEAR, &next);
     if (filled) prefetch_fills(s, &s->fills[WW_L2_NEAR]);
     if (taken) prefetch_request(s, &s->in[WW_L2_NEAR]);
+    s->fired = ww_queue_place(l2->queue);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
