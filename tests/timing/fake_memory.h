@@ -227,8 +227,8 @@ void ww_memsys_drain(struct ww_memsys *m) {
     (void)m;
 }
 /* It is never apart from the SMs. */
-uint64_t ww_memsys_lead(const struct ww_memsys *m) {
-    (void)m;
+uint64_t ww_memsys_lead(const struct ww_memsys *m, bool strong) {
+    (void)m, (void)strong;
     return 0;
 }
 bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps) {

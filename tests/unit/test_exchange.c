@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMS = 80, CYCLES = 12000, REQUESTS = 400 };
+enum { SMS = 108, CYCLES = 12000, REQUESTS = 400 };
 
 /* An SM sends its requests in their order, each from a cycle on; one that is refused when it is called. */
 struct sender {
@@ -157,7 +157,7 @@ static uint64_t apart(struct world *w, uint64_t cycle, uint64_t length, uint32_t
 
 static void run_apart(struct world *w, uint64_t seed) {
     struct ww_rng r;
-    uint64_t lead = ww_memsys_lead(w->memory), length = ((lead - 1) << 16) / (2 * w->clock.period_fp);
+    uint64_t lead = ww_memsys_lead(w->memory, false), length = ((lead - 1) << 16) / (2 * w->clock.period_fp);
     ww_rng_seed(&r, seed);
     assert_true(lead && length > 1);
     for (uint64_t cycle = 1; cycle < CYCLES;) {
@@ -211,10 +211,18 @@ static void so_are_they_where_pages_are_translated(void **state) {
     assert_true(windows > 500 && refusals > 500);
 }
 
+static void so_are_they_with_two_partitions(void **state) {
+    (void)state;
+    uint64_t windows = 0, refusals = 0;
+    compare("a100", 12, &windows, &refusals);
+    assert_true(windows > 500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sms_are_told_the_same_at_the_same_times),
         cmocka_unit_test(so_are_they_where_pages_are_translated),
+        cmocka_unit_test(so_are_they_with_two_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

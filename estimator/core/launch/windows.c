@@ -25,11 +25,19 @@ static bool tied(const struct ww_core *core) {
            core->marks.count;
 }
 
+static bool reads_strongly(const struct ww_core *core) {
+    for (uint32_t i = 0; i < core->code.inst_count; i++) {
+        const struct ww_dinst *d = &core->code.inst[i];
+        if (d->path == WW_L_LOAD && d->cache == WW_CACHE_NONE && !d->async) return true;
+    }
+    return false;
+}
+
 /* Requests of the window that begins at a cycle, which are offered at the time of the cycle before or later, do
  * not matter within two windows. */
 uint64_t ww_windows_length(const struct ww_core *core) {
     if (!core->team || tied(core)) return 0;
-    uint64_t lead = ww_memsys_lead(core->memory);
+    uint64_t lead = ww_memsys_lead(core->memory, reads_strongly(core));
     return lead ? ((lead - 1) << 16) / (2 * core->clock.period_fp) : 0;
 }
 

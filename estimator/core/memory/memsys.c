@@ -131,6 +131,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     uint64_t *counter = m->exchange ? m->exchange->counter : m->counter;
     counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
     if (m->exchange) {
+        assert(!ww_l2_is_far(&m->l2, request, place.slice));
         send_later(m->exchange, request, place, granules, arrived);
         return true;
     }
@@ -205,12 +206,13 @@ void ww_memsys_quiet_all(const struct ww_memsys *m, uint64_t now_ps, uint64_t *q
 
 /* ---- apart from the SMs ---------------------------------------------------------------------- */
 
-uint64_t ww_memsys_lead(const struct ww_memsys *m) {
+uint64_t ww_memsys_lead(const struct ww_memsys *m, bool strong) {
     const struct ww_l2 *l2 = &m->l2;
     uint32_t cycles = m->xbar.latency + l2->latency;
-    /* What is told and refused by these, or joins requests at once, is not exchanged. */
-    bool alike =
-        !m->fast && l2->coalesce < 2 && !(l2->strong_home && l2->side_slices) && m->xbar.sms_per_port == 1;
+    bool far = strong && l2->strong_home && l2->side_slices;
+    /* What takes the link between partitions at once, or joins requests, or is refused by a shared port, is not
+     * exchanged. */
+    bool alike = !m->fast && l2->coalesce < 2 && !far && m->xbar.sms_per_port == 1;
     if (!alike || cycles <= WW_L2_HEADS_AHEAD) return 0;
     cycles -= WW_L2_HEADS_AHEAD;
     if (m->tlb && m->xbar.latency + m->tlb->l2_cycles < cycles) cycles = m->xbar.latency + m->tlb->l2_cycles;

@@ -126,8 +126,9 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
 /* ---- the memory system apart from the SMs; see exchange.h ---- */
 
 /* Picoseconds from the time at which a request is offered to the first at which it can matter behind its
- * slice's port. 0: they cannot be apart on this GPU. Clocks must not change while they are. */
-uint64_t ww_memsys_lead(const struct ww_memsys *m);
+ * slice's port. 0: they cannot be apart on this GPU. strong: SMs send strong reads. Clocks must not change
+ * while they are. */
+uint64_t ww_memsys_lead(const struct ww_memsys *m, bool strong);
 /* From now on they are apart: messages wait for ww_memsys_tell, and requests for ww_memsys_exchange. Events up
  * to `now` have fired. False: they stay together, since pages are being translated, or memory is short. */
 bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps);
