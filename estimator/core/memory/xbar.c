@@ -81,7 +81,8 @@ void ww_xbar_part(struct ww_xbar *x) {
 
 void ww_xbar_join(struct ww_xbar *x, struct ww_exchange *exchange) {
     while (exchange->retry_ps != UINT64_MAX) {
-        uint64_t ps = exchange->retry_ps;
+        /* If the SMs have stopped in a window, because of an error, events of later times may have fired. */
+        uint64_t now = ww_queue_now(x->queue), ps = exchange->retry_ps > now ? exchange->retry_ps : now;
         uint16_t sm = ww_exchange_take_retry(exchange);
         x->port[sm].refused = 1;
         ww_queue_earlier(x->queue, &x->port[sm].retry, ps);
