@@ -40,8 +40,9 @@ struct ww_run_options {
     bool pack_pc;  /* full replays: the counters are packed to a tenth; only ww_db_store can read them */
     bool timeline; /* full replays: keep counters of the memory path by epoch, and the first CTAs */
     uint64_t timeline_ctas; /* how many CTAs of the run, at most */
-    /* Threads of a full replay that step SMs, at most 16 and as many as there are SMs; 0: one. Results are the
-     * same for any number. It is one for fewer than 20 SMs, with a governor, or a timeline of CTAs. */
+    /* Threads of a full replay, which share its SMs and memory system, at most 16 and as many as there are SMs;
+     * 0: one. Results are the same for any number. It is one for fewer than 8 SMs, with a governor, or a
+     * timeline of CTAs. */
     unsigned threads;
     bool serialize; /* full replays: launches run one after the other, also where their order allows more */
     ww_progress_fn progress;

@@ -226,6 +226,37 @@ uint64_t ww_memsys_again(const struct ww_memsys *m, uint16_t sm) {
 void ww_memsys_drain(struct ww_memsys *m) {
     (void)m;
 }
+/* It is never apart from the SMs. */
+uint64_t ww_memsys_lead(const struct ww_memsys *m, bool strong) {
+    (void)m, (void)strong;
+    return 0;
+}
+bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps) {
+    (void)m, (void)now_ps;
+    return false;
+}
+bool ww_memsys_advance(struct ww_memsys *m, uint64_t ps) {
+    (void)m, (void)ps;
+    return false;
+}
+bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end) {
+    (void)m, (void)quiet, (void)end;
+    return false;
+}
+void ww_memsys_tick(struct ww_memsys *m, uint64_t ps) {
+    (void)m, (void)ps;
+}
+uint64_t ww_memsys_told(const struct ww_memsys *m) {
+    (void)m;
+    return UINT64_MAX;
+}
+void ww_memsys_tell(struct ww_memsys *m, uint64_t *quiet) {
+    (void)m, (void)quiet;
+}
+bool ww_memsys_join(struct ww_memsys *m, uint64_t ps) {
+    (void)m, (void)ps;
+    return true;
+}
 struct ww_clock *ww_memsys_l2_clock(struct ww_memsys *m) {
     return &m->clock;
 }

@@ -70,6 +70,55 @@ static void events_of_one_time_fire_in_order_of_scheduling(void **state) {
     assert_memory_equal(w->fired + 1, order, sizeof order);
 }
 
+static void what_is_scheduled_late_fires_as_if_it_had_been_in_time(void **state) {
+    struct world *w = *state;
+    const uint32_t expected[] = {0, 1, 2, 4, 5, 3};
+    ww_queue_keyed(w->queue);
+    ww_queue_add(w->queue, &w->event[0], 50);
+    ww_queue_add(w->queue, &w->event[1], 60);
+    ww_queue_step(w->queue);
+    ww_queue_add(w->queue, &w->event[2], 200); /* at 50 */
+    ww_queue_step(w->queue);
+    ww_queue_add(w->queue, &w->event[3], 200); /* at 60 */
+    ww_queue_late(w->queue, 50);
+    ww_queue_earlier(w->queue, &w->event[4], 200); /* at 50, after its events */
+    ww_queue_late(w->queue, 55);
+    ww_queue_earlier(w->queue, &w->event[5], 200);
+    ww_queue_on_time(w->queue);
+    while (ww_queue_step(w->queue)) {
+    }
+    assert_int_equal(w->count, 6);
+    assert_memory_equal(w->fired, expected, sizeof expected);
+}
+
+/* An owner fires at 50, and then schedules event 1 for 200; event 2 of the owner comes late for the same time.
+ */
+static void late_after_place(struct world *w, uint64_t late_ps) {
+    ww_queue_keyed(w->queue);
+    ww_queue_add(w->queue, &w->event[0], 50);
+    ww_queue_step(w->queue);
+    uint64_t place = ww_queue_place(w->queue);
+    ww_queue_add(w->queue, &w->event[1], 200);
+    ww_queue_late(w->queue, late_ps);
+    ww_queue_earlier_since(w->queue, &w->event[2], 200, place);
+    ww_queue_on_time(w->queue);
+    while (ww_queue_step(w->queue)) {
+    }
+    assert_int_equal(w->count, 3);
+}
+
+static void a_late_event_does_not_go_before_the_place_that_it_is_to_follow(void **state) {
+    struct world *w = *state;
+    late_after_place(w, 40); /* before the place; that is before event 1 */
+    assert_int_equal(w->fired[1], 2);
+}
+
+static void a_late_event_stays_behind_what_was_scheduled_before(void **state) {
+    struct world *w = *state;
+    late_after_place(w, 50);
+    assert_int_equal(w->fired[1], 1);
+}
+
 static void a_cancelled_event_does_not_fire(void **state) {
     struct world *w = *state;
     ww_queue_add(w->queue, &w->event[0], 100);
@@ -183,6 +232,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(events_fire_in_order_of_time, setup, teardown),
         cmocka_unit_test_setup_teardown(events_of_one_time_fire_in_order_of_scheduling, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_scheduled_late_fires_as_if_it_had_been_in_time, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_late_event_does_not_go_before_the_place_that_it_is_to_follow, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_late_event_stays_behind_what_was_scheduled_before, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cancelled_event_does_not_fire, setup, teardown),
         cmocka_unit_test_setup_teardown(earlier_moves_an_event_only_forward, setup, teardown),
         cmocka_unit_test_setup_teardown(random_scheduling_agrees_with_a_plain_search, setup, teardown),

@@ -1,6 +1,7 @@
 /* Different objects from different threads: the library has no shared mutable state. Run under the thread
  * sanitizer by `make tsan`. */
 #include "../../estimator/warpwatt.h"
+#include "estimator/result/result.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +67,55 @@ static void recordings_and_replays_in_threads_agree(void **state) {
     rmdir(dir);
 }
 
+/* Cycles, time and counters of a replay with so many threads, added to a hash. */
+static uint64_t replay(const char *trace, const struct ww_gpu *gpu, unsigned threads) {
+    struct ww_run_options run = {.gpu = gpu, .trace_path = trace, .per_pc = true, .threads = threads};
+    struct ww_result *result;
+    struct ww_error error;
+    uint64_t hash = 0;
+    if (ww_run(&run, &result, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
+    for (size_t i = 0; i < result->launch_count; i++) {
+        const struct ww_launch_result *l = &result->launch[i];
+        hash = (hash ^ l->cycles ^ l->time_ps << 32) * 0x9e3779b97f4a7c15u;
+        for (int c = 0; c < WW_COUNTER_COUNT; c++) hash = (hash ^ l->counter[c]) * 0x9e3779b97f4a7c15u;
+        for (int s = 0; s < WW_STATE_COUNT; s++) hash = (hash ^ l->warp_cycles[s]) * 0x9e3779b97f4a7c15u;
+    }
+    ww_result_free(result);
+    return hash;
+}
+
+static void a_replay_is_the_same_with_any_number_of_threads(void **state) {
+    const char *const names[] = {"spmv", "transpose", "bfs"}, *const gpus[] = {"v100", "gtx480", "a10"};
+    const unsigned threads[] = {2, 3, 8};
+    char dir[] = "/tmp/warpwatt-threads-XXXXXX", trace[64];
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(trace, sizeof trace, "%s/t.wwt", dir);
+    for (int i = 0; i < 3; i++) {
+        const char *const parameters[] = {"size=small"};
+        struct ww_record_options record = {.out_path = trace};
+        struct ww_record_stats stats;
+        struct ww_error error;
+        if (ww_record_workload(names[i], parameters, 1, &record, &stats, &error) != WW_OK)
+            fail_msg("%s: %s", error.where, error.text);
+        for (int g = 0; g < 3; g++) {
+            struct ww_gpu *gpu;
+            assert_int_equal(ww_gpu_load(gpus[g], NULL, 0, &gpu, &error), WW_OK);
+            uint64_t one = replay(trace, gpu, 1);
+            for (int n = 0; n < 3; n++)
+                if (replay(trace, gpu, threads[n]) != one)
+                    fail_msg("%s on %s with %u threads: another result", names[i], gpus[g], threads[n]);
+            ww_gpu_free(gpu);
+        }
+        unlink(trace);
+    }
+    rmdir(dir);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(recordings_and_replays_in_threads_agree)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recordings_and_replays_in_threads_agree),
+        cmocka_unit_test(a_replay_is_the_same_with_any_number_of_threads),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "../sm/occupancy.h"
 #include "../sm/waits.h"
 #include "shard.h"
+#include "windows.h"
 #include "spans.h"
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static enum ww_code make_memory(struct ww_engine *e, struct ww_error *error) {
     if (!e->queue) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
     if (!e->memory) return ww_fail_nomem(error, "the memory system");
+    if (e->threads > 1) ww_queue_keyed(e->queue);
     return e->options.fast ? ww_memsys_make_fast(e->memory, &e->gpu, error) : WW_OK;
 }
 
@@ -165,8 +167,8 @@ enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_en
     ww_arena_init(&e->arena, 0);
     e->core.pool.op_free = e->core.pool.target_free = WW_NONE;
     enum ww_code code = choose(options->mechanism, e, error);
-    if (code == WW_OK) code = start_memory(e, error);
     if (code == WW_OK) code = start_threads(e, error);
+    if (code == WW_OK) code = start_memory(e, error);
     if (code != WW_OK) {
         ww_engine_free(e);
         return code;
@@ -509,6 +511,7 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     WW_TRY(prepare_sms(engine, launch, error));
     if (c->cluster_size < 2) c->next_cta = source->next(source->context, c->next_cta);
     WW_TRY(choose_spans(engine, error));
+    c->window = ww_windows_length(c);
     enum ww_code code = run(c, error);
     engine->broken = code != WW_OK;
     engine->queued = true;

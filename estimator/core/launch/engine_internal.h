@@ -82,6 +82,10 @@ bool ww_dispatch_next(struct ww_sm *sm, uint64_t cycle);
 /* ---- engine_tick.c ---- */
 /* The tick event: every SM that has something to do in a cycle does it, in the order of SM numbers. */
 void ww_core_tick(void *core, struct ww_event *event, uint64_t now_ps);
+/* The cycle after the last one in which anything has something to do, as far as it is known; WW_NEVER: none. */
+uint64_t ww_core_next_cycle(const struct ww_core *core);
+/* What a tick does in that cycle, whose time is ps. */
+void ww_core_one_tick(struct ww_core *core, uint64_t cycle, uint64_t ps);
 /* The end of an epoch: cuts a segment there. */
 void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);

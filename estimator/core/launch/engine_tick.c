@@ -2,6 +2,7 @@
 #include "engine_internal.h"
 #include "governor_run.h"
 #include "shard.h"
+#include "windows.h"
 #include "../sm/waits.h"
 
 #include <assert.h>
@@ -106,7 +107,7 @@ uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
 static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, uint64_t cycle) {
     uint64_t end = core->epochs.end;
     if (!sm->outstanding) return end;
-    const uint64_t *noted = core->main->quiet;
+    const uint64_t *noted = core->main->quiet ? core->main->quiet : core->main->told_ps;
     uint64_t ps = ww_clock_time(&core->clock, cycle),
              quiet = noted ? noted[sm->id] : ww_memsys_quiet(core->memory, (uint16_t)sm->id, ps);
     uint64_t at = quiet > ps ? cycle + ((quiet - ps - 1) << 16) / core->clock.period_fp : cycle;
@@ -220,6 +221,25 @@ void ww_core_report(struct ww_core *core) {
                                    (unsigned long long)core->issued));
 }
 
+uint64_t ww_core_next_cycle(const struct ww_core *core) {
+    return next_cycle(core);
+}
+
+static inline void one_tick(struct ww_core *core, uint64_t cycle, uint64_t ps) {
+    for (uint32_t g = 0; g < core->groups; g++)
+        if (core->summary[g].sending) send_group(core, g, cycle);
+    core->now_ps = ps;
+    bool governor_acts = cycle >= core->governor_at;
+    if (governor_acts) ww_governor_before(core, cycle);
+    one_cycle(core, cycle);
+    if (governor_acts) ww_governor_after(core, cycle);
+    ww_core_report(core);
+}
+
+void ww_core_one_tick(struct ww_core *core, uint64_t cycle, uint64_t ps) {
+    one_tick(core, cycle, ps);
+}
+
 /* Cycles follow one another here, without the queue, as long as no other event lies between them. Events of the
  * very time of a cycle come before it, unless the requests that are sent at its beginning lead to them. */
 void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
@@ -229,16 +249,13 @@ void ww_core_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
     while (cycle != WW_NEVER && core->code_failed == WW_OK) {
         uint64_t ps = ww_clock_time(&core->clock, cycle);
         if (ps > now_ps && ps >= ww_queue_next(core->queue)) break;
-        ww_queue_floor(core->queue, ps);
-        for (uint32_t g = 0; g < core->groups; g++)
-            if (core->summary[g].sending) send_group(core, g, cycle);
-        core->now_ps = ps;
-        bool governor_acts = cycle >= core->governor_at;
-        if (governor_acts) ww_governor_before(core, cycle);
-        one_cycle(core, cycle);
-        if (governor_acts) ww_governor_after(core, cycle);
-        ww_core_report(core);
-        cycle = next_cycle(core);
+        uint64_t next = core->window ? ww_windows_run(core, cycle, ps) : cycle;
+        if (next == cycle) {
+            ww_queue_floor(core->queue, ps);
+            one_tick(core, cycle, ps);
+            next = next_cycle(core);
+        }
+        cycle = next;
     }
     core->ticking = false;
     core->tick_cycle = cycle;
@@ -313,6 +330,7 @@ bool ww_core_post(struct ww_core *core, struct ww_outbox *box, const struct ww_m
 void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps) {
     struct ww_core *core = owner;
     struct ww_outbox *box = outbox_to(core, sm, now_ps);
+    core->replies++;
     ww_core_post(core, box, reply);
     ww_l1_prefetch_entry(&core->sm[sm], reply);
 }

@@ -8,7 +8,7 @@
 
 uint32_t ww_shard_shift(uint32_t sms, uint32_t threads) {
     uint32_t shift = 6;
-    if (threads < 2) return shift;
+    if (threads < 2 || sms < WW_THREADS_GROUPS) return shift;
     while (shift && sms >> shift < 4 * threads && (sms - 1) >> (shift - 1) < 64) shift--;
     return shift;
 }
@@ -30,9 +30,15 @@ static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_ar
     return ww_epochs_begin(&s->core.epochs, (uint32_t)core->epochs.length, inst, error);
 }
 
+static struct ww_shard *new_shards(uint32_t count) {
+    struct ww_shard *s = aligned_alloc(2 * WW_HOST_LINE, count * sizeof *s);
+    if (s) memset(s, 0, count * sizeof *s);
+    return s;
+}
+
 enum ww_code ww_shards_begin(struct ww_core *core, struct ww_team *team, struct ww_arena *arena,
                              struct ww_shard **kept, struct ww_error *error) {
-    if (!*kept) *kept = calloc(core->groups, sizeof **kept);
+    if (!*kept) *kept = new_shards(core->groups);
     if (!*kept) return ww_fail_nomem(error, "groups of SMs");
     core->team = team;
     for (uint32_t g = 0; g < core->groups; g++) WW_TRY(begin(&(*kept)[g], core, arena, error));

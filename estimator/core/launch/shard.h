@@ -7,7 +7,9 @@
  * changes that is not the SM's (counters, epochs, pools) is kept once for each group of SMs, in a copy of
  * struct ww_core that these SMs take for the launch's: sums do not depend on the order of additions. Memory's
  * events between two edges of the SMs neither read nor change an SM: their messages to it wait for the next
- * edge. */
+ * edge.
+ *
+ * The other way to use threads is in windows.h. */
 #ifndef WW_CORE_SHARD_H
 #define WW_CORE_SHARD_H
 
@@ -15,11 +17,12 @@
 #include "../sm/sm.h"
 
 #define WW_THREADS_MAX 16
-#define WW_THREADS_SMS 20 /* least SMs with work in a cycle for which other threads are used */
+#define WW_THREADS_GROUPS 20 /* SMs of a GPU from which on several threads step them */
+#define WW_THREADS_SMS 8     /* from which on another thread has the memory system (windows.h) */
 
 /* A group of SMs, and what they count. */
 struct ww_shard {
-    struct ww_core core; /* the launch's, but for what is counted */
+    _Alignas(2 * WW_HOST_LINE) struct ww_core core; /* the launch's, but for what is counted */
     struct ww_error error;
     uint64_t seen_inflight, seen_issued; /* of these, what a tally has */
     uint64_t counter[WW_COUNTER_COUNT];
@@ -32,6 +35,15 @@ struct ww_team;
 enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error);
 /* Ends them. NULL is allowed. */
 void ww_team_free(struct ww_team *team);
+/* One of the threads, if there is one at rest, calls job(context); there is no other job. */
+void ww_team_start(struct ww_team *team, void (*job)(void *context), void *context);
+/* Whether the next so many cycles are better gone through with the memory system apart, as a job, than with all
+ * threads stepping SMs. */
+bool ww_team_parts(struct ww_core *core, uint32_t cycles);
+/* Waits until that is done, or does it. */
+void ww_team_finish(struct ww_team *team);
+/* By SM, for the times before which it gets no message. */
+uint64_t *ww_team_quiet(struct ww_team *team);
 /* Steps the SMs that have something to do in `cycle`. Memory's events up to the next edge may have passed then.
  */
 void ww_team_step(struct ww_core *core, uint64_t cycle);

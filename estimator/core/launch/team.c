@@ -1,6 +1,6 @@
 /* The threads of an engine. A cycle's groups of SMs stand in one word of bits; the thread that clears a bit
  * steps that group. A thread takes those of its own part first, so that an SM's state stays in one processor's
- * cache. */
+ * cache. Or one of the threads has a job, while the first one steps SMs. */
 #include "../../base/locale.h"
 #include "engine_internal.h"
 #include "shard.h"
@@ -23,8 +23,10 @@
 #define PACE_MOST (1u << 16)
 /* Whether other threads help is found out by the clock. Stretches of cycles with them and without them are
  * timed; the slower kind is tried again at intervals, which double each time that it is still slower. */
-#define STRETCH 256    /* cycles */
-#define SETTLING 64    /* of these, the first, in which SMs move to other caches, are not timed */
+#define STRETCH 256       /* cycles */
+#define SETTLING 64       /* of these, the first, in which SMs move to other caches, are not timed */
+#define PART_STRETCH 1024 /* the same for whether memory is apart from the SMs */
+#define PART_SETTLING 128
 #define TRIAL_LEAST 16 /* stretches between two trials */
 #define TRIAL_MOST 1024
 #define REPLY_UNITS 4 /* work of a reply of the memory system, where issuing a warp instruction is one */
@@ -45,6 +47,8 @@ struct trial {
     uint32_t stretch;  /* since the last trial */
     uint32_t interval; /* stretches from one trial to the next */
     bool together, faster;
+    bool noted; /* the kind that was timed last */
+    bool warm;  /* the first stretch, in which much is touched for the first time, is over */
 };
 
 struct worker {
@@ -61,8 +65,12 @@ struct ww_team {
     uint32_t threads, started;
     uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
     uint32_t pace;                 /* warp instructions that an SM issues in a step, about: in 1/16 */
-    struct trial trial;
+    struct trial trial;            /* of stepping groups together */
+    struct trial windows;          /* of the memory system apart from the SMs */
     uint64_t *quiet;
+    void (*job)(void *context); /* of one thread, while others step SMs */
+    void *context;
+    _Alignas(LINE) _Atomic uint32_t job_state; /* enum job_state */
     _Alignas(LINE) _Atomic uint32_t sleeping;
     atomic_bool stop;
     pthread_mutex_t lock;
@@ -70,6 +78,8 @@ struct ww_team {
     struct worker worker[WW_THREADS_MAX];
     struct tally tally[WW_THREADS_MAX];
 };
+
+enum job_state { NO_JOB, JOB_WAITS, JOB_RUNS, JOB_DONE };
 
 static inline void pause_cpu(void) {
 #if defined __x86_64__ || defined __i386__
@@ -107,15 +117,29 @@ static void take(struct ww_team *t, uint32_t thread) {
     }
 }
 
-/* Waits for groups to be taken; false: the team ends. */
+/* Does the job, if it waits. */
+static bool take_job(struct ww_team *t) {
+    uint32_t waits = JOB_WAITS;
+    if (atomic_load_explicit(&t->job_state, memory_order_relaxed) != JOB_WAITS) return false;
+    if (!atomic_compare_exchange_strong(&t->job_state, &waits, JOB_RUNS)) return false;
+    t->job(t->context);
+    atomic_store_explicit(&t->job_state, JOB_DONE, memory_order_release);
+    return true;
+}
+
+static inline bool has_work(struct ww_team *t) {
+    return atomic_load(&t->open) || atomic_load(&t->job_state) == JOB_WAITS;
+}
+
+/* Waits for groups to be taken, or a job; false: the team ends. */
 static bool wait_for_work(struct ww_team *t) {
     for (int i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(&t->open, memory_order_acquire)) return true;
+        if (has_work(t)) return true;
         pause_cpu();
     }
     pthread_mutex_lock(&t->lock);
     atomic_fetch_add(&t->sleeping, 1);
-    while (!atomic_load(&t->open) && !atomic_load(&t->stop)) pthread_cond_wait(&t->posted, &t->lock);
+    while (!has_work(t) && !atomic_load(&t->stop)) pthread_cond_wait(&t->posted, &t->lock);
     atomic_fetch_sub(&t->sleeping, 1);
     pthread_mutex_unlock(&t->lock);
     return !atomic_load(&t->stop);
@@ -124,7 +148,8 @@ static bool wait_for_work(struct ww_team *t) {
 static void *work(void *context) {
     WW_PLAIN_LOCALE;
     const struct worker *w = context;
-    while (wait_for_work(w->team)) take(w->team, w->index);
+    while (wait_for_work(w->team))
+        if (!take_job(w->team)) take(w->team, w->index);
     return NULL;
 }
 
@@ -137,8 +162,10 @@ static void wake(struct ww_team *t) {
 enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error) {
     struct ww_team *t = aligned_alloc(LINE, (sizeof *t + LINE - 1) / LINE * LINE);
     if (!t) return ww_fail_nomem(error, "threads");
-    *t = (struct ww_team){
-        .threads = threads, .trial = {.together = true}, .quiet = calloc(sms, sizeof *t->quiet)};
+    *t = (struct ww_team){.threads = threads,
+                          .trial = {.together = true},
+                          .windows = {.together = true},
+                          .quiet = calloc(sms, sizeof *t->quiet)};
     if (!t->quiet) {
         free(t);
         return ww_fail_nomem(error, "threads");
@@ -178,9 +205,9 @@ static void take_errors(struct ww_core *core) {
     }
 }
 
-static void take_tallies(struct ww_core *core, struct ww_team *t) {
+static void take_tallies(struct ww_core *core, struct ww_team *t, uint32_t threads) {
     bool failed = false;
-    for (uint32_t i = 0; i < t->threads; i++) {
+    for (uint32_t i = 0; i < threads; i++) {
         struct tally *n = &t->tally[i];
         core->inflight += n->inflight;
         core->issued += n->issued;
@@ -201,12 +228,12 @@ static void pass_events(struct ww_core *core, const struct ww_team *t) {
 }
 
 static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due) {
-    ww_memsys_quiet_all(core->memory, ww_clock_time(&core->clock, t->cycle), t->quiet);
+    if (!core->told_ps) ww_memsys_quiet_all(core->memory, ww_clock_time(&core->clock, t->cycle), t->quiet);
     core->quiet = t->quiet;
     atomic_store_explicit(&t->done, 0, memory_order_relaxed);
     atomic_store(&t->open, due);
     if (atomic_load(&t->sleeping)) wake(t);
-    pass_events(core, t);
+    if (!core->told_ps) pass_events(core, t);
     take(t, 0);
     for (int i = 1; atomic_load_explicit(&t->done, memory_order_acquire) != due; i++) {
         pause_cpu();
@@ -230,19 +257,23 @@ static double host_ns(void) {
 }
 
 static uint64_t units_done(const struct ww_core *core) {
-    return core->issued + REPLY_UNITS * core->counter[WW_C_XBAR_REPLY];
+    return core->issued + REPLY_UNITS * core->replies;
 }
 
 static void note_stretch(struct trial *t, uint64_t units) {
     if (units <= t->begun_units) return; /* another launch has begun */
     double each = (host_ns() - t->begun_ns) / (double)(units - t->begun_units),
            *mean = &t->ns_each[t->together];
-    *mean = *mean > 0 ? 0.75 * *mean + 0.25 * each : each;
+    bool again = t->noted == t->together && *mean > 0;
+    if (t->warm) *mean = again ? 0.75 * *mean + 0.25 * each : each;
+    t->noted = t->together;
+    t->warm = true;
 }
 
 /* The kind that is faster, and at intervals the other one. */
 static bool next_together(struct trial *t) {
-    if (t->ns_each[0] <= 0 || t->ns_each[1] <= 0) return !t->together;
+    if (t->ns_each[t->together] <= 0) return t->together;
+    if (t->ns_each[!t->together] <= 0) return !t->together;
     bool faster = t->ns_each[1] < t->ns_each[0];
     if (faster != t->faster || !t->interval) {
         t->faster = faster;
@@ -255,22 +286,70 @@ static bool next_together(struct trial *t) {
     return !faster;
 }
 
-/* Counts the cycle to its stretch; true: other threads help in it. */
-static bool helps(struct trial *t, const struct ww_core *core) {
-    if (t->cycle == STRETCH) {
+/* Counts cycles to their stretch; true: other threads help in them. */
+static bool helps(struct trial *t, const struct ww_core *core, uint32_t cycles, uint32_t stretch,
+                  uint32_t settling) {
+    if (t->cycle >= stretch) {
         note_stretch(t, units_done(core));
         t->together = next_together(t);
         t->cycle = 0;
     }
-    if (t->cycle++ == SETTLING) {
+    uint32_t before = t->cycle;
+    t->cycle += cycles;
+    if (before <= settling && t->cycle > settling) {
         t->begun_ns = host_ns();
         t->begun_units = units_done(core);
     }
     return t->together;
 }
 
+void ww_team_start(struct ww_team *t, void (*job)(void *context), void *context) {
+    t->job = job;
+    t->context = context;
+    atomic_store(&t->job_state, JOB_WAITS);
+    if (atomic_load(&t->sleeping)) wake(t);
+}
+
+void ww_team_finish(struct ww_team *t) {
+    take_job(t);
+    for (int i = 1; atomic_load_explicit(&t->job_state, memory_order_acquire) != JOB_DONE; i++) {
+        pause_cpu();
+        if (i % YIELDS == 0) sched_yield();
+    }
+    atomic_store_explicit(&t->job_state, NO_JOB, memory_order_relaxed);
+}
+
+uint64_t *ww_team_quiet(struct ww_team *t) {
+    return t->quiet;
+}
+
+bool ww_team_parts(struct ww_core *core, uint32_t cycles) {
+    struct ww_team *t = core->team;
+    bool parted = t->windows.together, parts = helps(&t->windows, core, cycles, PART_STRETCH, PART_SETTLING);
+    if (parts != parted) t->trial.cycle = 0;
+    return parts;
+}
+
+/* Threads other than the first may step groups, now that one may be busy with a job. */
+static bool has_helper(const struct ww_core *core, const struct ww_team *t) {
+    return core->groups > 1 && (!core->told_ps || t->threads > 2);
+}
+
+/* All groups that are due, on this thread. */
+static void step_alone(struct ww_core *core, struct ww_team *t) {
+    for (uint32_t g = 0; g < core->groups; g++)
+        if (ww_core_due(core, g, t->cycle)) step(t, 0, g);
+    take_tallies(core, t, 1);
+}
+
 void ww_team_step(struct ww_core *core, uint64_t cycle) {
     struct ww_team *t = core->team;
+    t->core = core;
+    t->cycle = cycle;
+    if (!has_helper(core, t)) {
+        step_alone(core, t);
+        return;
+    }
     uint64_t due = 0;
     uint32_t sms = 0, others = 0;
     uint64_t near = 0, soon = core->runs_ahead && t->pace >= PACE_AHEAD ? cycle + SOON : cycle;
@@ -283,14 +362,12 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
         sms += (summary->next <= cycle ? summary->due : 0) + (uint32_t)__builtin_popcountll(posted);
         others += summary->next > cycle && summary->next <= soon ? summary->due : 0;
     }
-    t->core = core;
-    t->cycle = cycle;
     uint64_t issued = core->issued;
     bool enough = sms * (STEP_WORK + t->pace) + others * t->pace >= ENOUGH_WORK && (near & (near - 1));
-    if (enough && helps(&t->trial, core))
+    if (enough && helps(&t->trial, core, 1, STRETCH, SETTLING))
         step_together(core, t, near);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));
-    take_tallies(core, t);
+    take_tallies(core, t, t->threads);
     if (sms) keep_pace(t, sms, core->issued - issued);
 }

@@ -5,10 +5,6 @@
 #include "l2_prefetch.h"
 #include <assert.h>
 
-enum {
-    HEADS_AHEAD = 4, /* cycles that one event may serve ahead; fills of that time come after it */
-};
-
 static uint64_t max64(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
@@ -37,6 +33,12 @@ static bool head_may_go(const struct ww_l2_slice *s, const struct ww_l2_input *i
            (in->waits & WW_L2_WAIT_WRITE && ww_dram_has_room(s->room, WW_DRAM_WRITE));
 }
 
+/* The head is at the tags at cycle `ready`. */
+static inline void wake_for(struct ww_l2_slice *s, uint64_t ready) {
+    struct ww_l2 *l2 = s->l2;
+    ww_queue_earlier_since(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)), s->fired);
+}
+
 /* Moves the last request in front of those that came a longer way and are at the tags later; what the slice has
  * begun to serve stays first. */
 static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
@@ -48,8 +50,7 @@ static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
         in->packet[(in->packet_head + at) & in->packet_mask] = *before;
     }
     in->packet[(in->packet_head + at) & in->packet_mask] = last;
-    if (at == 0)
-        ww_queue_earlier(s->l2->queue, &s->event, ww_clock_time(s->l2->clock, max64(last.ready, s->free)));
+    if (at == 0) wake_for(s, last.ready);
 }
 
 /* Puts a request into an input of the slice; it is at the tags at cycle `ready`. */
@@ -65,7 +66,7 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
     __builtin_prefetch((char *)(next + 1) - 1, 1);
     ++*l2->live;
     if (in->packet_count++ == 0)
-        ww_queue_earlier(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)));
+        wake_for(s, ready);
     else if (l2->latency_of)
         pass_later(s, in);
 }
@@ -266,10 +267,11 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
     return true;
 }
 
-/* Serves heads whose turn comes within HEADS_AHEAD cycles, each at its own cycle; true: some were taken. */
+/* Serves heads whose turn comes within WW_L2_HEADS_AHEAD cycles, each at its own cycle; true: some were taken.
+ */
 static bool serve_heads(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
     bool taken = false;
-    for (uint64_t end = cycle + HEADS_AHEAD;;) {
+    for (uint64_t end = cycle + WW_L2_HEADS_AHEAD;;) {
         uint64_t turn = cycle;
         if (in->packet_count && !in->blocked)
             turn = max64(max64(in->packet[in->packet_head].ready, s->free), cycle);
@@ -316,6 +318,7 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     next_fill(s, WW_L2_NEAR, &next);
     if (filled) prefetch_fills(s, &s->fills[WW_L2_NEAR]);
     if (taken) prefetch_request(s, &s->in[WW_L2_NEAR]);
+    s->fired = ww_queue_place(l2->queue);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
@@ -441,6 +444,9 @@ bool ww_l2_init(struct ww_l2 *l2, const struct ww_gpu_spec *gpu, struct ww_arena
     l2->slice = ww_arena_lines(arena, l2->slices, sizeof *l2->slice);
     l2->turn = ww_arena_array(arena, gpu->dram_channels, sizeof *l2->turn);
     if (!l2->slice || !l2->turn || !ww_floorplan_latencies(gpu, arena, &l2->latency_of)) return false;
+    l2->least_latency = l2->latency;
+    for (size_t i = 0; l2->latency_of && i < (size_t)gpu->sm_count * l2->slices; i++)
+        if (l2->latency_of[i] < l2->least_latency) l2->least_latency = l2->latency_of[i];
     for (uint32_t i = 0; i < l2->slices; i++)
         if (!slice_init(l2, i, gpu, arena, seed)) return false;
     return true;

@@ -50,6 +50,7 @@
 #include "l2_tags.h"
 #include "xbar.h"
 
+#define WW_L2_HEADS_AHEAD 4     /* cycles that one event may serve ahead; fills of that time come after it */
 #define WW_L2_WALKER UINT16_MAX /* in place of an SM's number: a page walk's read */
 #define WW_L2_TIME_BITS 8 /* port times are kept in parts of a cycle, so that odd widths give their rate */
 #define WW_L2_WAITERS_MAX 16384u /* of a slice; a head request waits if all are taken */
@@ -159,6 +160,7 @@ struct ww_l2_slice {
     struct ww_l2 *l2;
     uint64_t free;             /* cycle at which tags and read port are free */
     uint64_t fill_free;        /* cycle at which the fill port is free */
+    uint64_t fired;            /* place of its last event in the order of scheduling */
     uint32_t rest;             /* parts of a cycle that the read port has still to be busy */
     uint32_t fill_rest;        /* the fill port */
     struct ww_dram_room *room; /* of the channel */
@@ -231,6 +233,7 @@ struct ww_l2 {
     uint32_t parts;             /* L2 lines that an L1 line covers, at least 1 */
     uint32_t coalesce;          /* reads that get their replies together; below 2: none */
     const uint16_t *latency_of; /* by sm * slices + slice, as floorplan.h has it; NULL: all take `latency` */
+    uint32_t least_latency;     /* of these */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
     bool blocks;        /* what misses brings more sectors with it */
     bool write_fetches; /* l2.write_miss=fetch */

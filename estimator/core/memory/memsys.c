@@ -1,6 +1,7 @@
 /* Everything behind the L1: crossbar, L2 slices, DRAM channels. */
 #include "../../result/result.h"
 #include "memsys.h"
+#include "exchange.h"
 #include "fast.h"
 #include "l2.h"
 #include "peer.h"
@@ -8,6 +9,7 @@
 #include "warm.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ww_memsys {
     struct ww_arena arena;
@@ -20,10 +22,13 @@ struct ww_memsys {
     struct ww_fast *fast; /* NULL: full replay */
     struct ww_peer *peer; /* NULL: SMs have no network of their own */
     uint64_t *counter;
-    uint64_t live; /* packets, transactions and DRAM requests in flight, and replies but for the crossbar's */
+    struct ww_exchange *exchange; /* with the SMs, if they are apart; else NULL */
+    struct ww_exchange *kept;     /* the same, from when it was first needed */
     uint64_t line_mask;
     uint32_t l1_sector_granules;
     uint8_t granules_of[256]; /* by mask of L1 sectors */
+    /* packets, transactions and DRAM requests in flight, and replies but for the crossbar's */
+    _Alignas(2 * WW_HOST_LINE) uint64_t live;
 };
 
 static void set_masks(struct ww_memsys *m, const struct ww_gpu_spec *gpu) {
@@ -67,8 +72,9 @@ static bool start(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_
 
 struct ww_memsys *ww_memsys_new(const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                                 const struct ww_memsys_client *client, uint64_t *counter, uint64_t seed) {
-    struct ww_memsys *m = calloc(1, sizeof *m);
+    struct ww_memsys *m = aligned_alloc(2 * WW_HOST_LINE, sizeof *m);
     if (!m) return NULL;
+    memset(m, 0, sizeof *m);
     assert(gpu->l2_interleave >= ww_gpu_request_line(gpu) && gpu->l2_interleave >= gpu->l2_line);
     ww_arena_init(&m->arena, WW_MEMSYS_LIMIT);
     if (start(m, gpu, queue, client, counter, seed)) return m;
@@ -83,6 +89,7 @@ enum ww_code ww_memsys_make_fast(struct ww_memsys *m, const struct ww_gpu_spec *
 void ww_memsys_free(struct ww_memsys *m) {
     if (!m) return;
     ww_peer_free(m->peer);
+    ww_exchange_free(m->kept);
     ww_arena_free(&m->arena);
     free(m);
 }
@@ -98,6 +105,18 @@ void ww_memsys_tell_writes(struct ww_memsys *m,
     m->l2.performed_context = context;
 }
 
+static void send_later(struct ww_exchange *x, const struct ww_mem_request *request, struct ww_slice_place place,
+                       uint8_t granules, uint64_t arrived) {
+    struct ww_sent *s = ww_exchange_send(x);
+    if (!s) return;
+    s->request = *request;
+    s->local = place.local;
+    s->arrived = arrived;
+    s->tick_ps = x->tick_ps;
+    s->slice = place.slice;
+    s->granules = granules;
+}
+
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps) {
     if (request->kind >= WW_MEM_PEER) return ww_peer_send(m->peer, request, now_ps);
     assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
@@ -109,7 +128,13 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     uint64_t arrived;
     if (!ww_xbar_send(&m->xbar, request->sm, place.slice, payload, now_ps, &arrived)) return false;
     uint32_t sectors = request->kind == WW_MEM_TRANSLATION ? 0 : ww_bits8(granules);
-    m->counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
+    uint64_t *counter = m->exchange ? m->exchange->counter : m->counter;
+    counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
+    if (m->exchange) {
+        assert(!ww_l2_is_far(&m->l2, request, place.slice));
+        send_later(m->exchange, request, place, granules, arrived);
+        return true;
+    }
     if (m->tlb && !ww_tlb_pass(m->tlb, request, place, granules, arrived)) return true;
     ww_l2_push(&m->l2, place.slice, request, place.local, granules, arrived);
     return true;
@@ -177,6 +202,136 @@ void ww_memsys_quiet_all(const struct ww_memsys *m, uint64_t now_ps, uint64_t *q
         return;
     }
     for (uint32_t sm = 0; sm < m->xbar.sms; sm++) quiet[sm] = fast_quiet(m, (uint16_t)sm, now_ps);
+}
+
+/* ---- apart from the SMs ---------------------------------------------------------------------- */
+
+uint64_t ww_memsys_lead(const struct ww_memsys *m, bool strong) {
+    const struct ww_l2 *l2 = &m->l2;
+    uint32_t cycles = m->xbar.latency + l2->least_latency;
+    bool far = strong && l2->strong_home && l2->side_slices;
+    /* What takes the link between partitions at once, or joins requests, or is refused by a shared port, is not
+     * exchanged. */
+    bool alike = !m->fast && l2->coalesce < 2 && !far && m->xbar.sms_per_port == 1;
+    if (!alike || cycles <= WW_L2_HEADS_AHEAD) return 0;
+    cycles -= WW_L2_HEADS_AHEAD;
+    if (m->tlb && m->xbar.latency + m->tlb->l2_cycles < cycles) cycles = m->xbar.latency + m->tlb->l2_cycles;
+    return cycles * m->clock.period_fp >> 16;
+}
+
+static bool translates(const struct ww_memsys *m) {
+    return m->tlb && ww_tlb_busy(m->tlb);
+}
+
+bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps) {
+    if (translates(m) || !ww_queue_takes_late(m->l2.queue, now_ps)) return false;
+    if (!m->kept) m->kept = ww_exchange_new(m->xbar.sms);
+    if (!m->kept) return false;
+    m->exchange = m->xbar.exchange = m->kept;
+    m->exchange->reached = now_ps;
+    m->exchange->tick_ps = now_ps;
+    ww_xbar_part(&m->xbar);
+    return true;
+}
+
+/* Lets events up to time ps pass, while there are such and something is in flight. */
+static void pass_events(struct ww_memsys *m, uint64_t ps) {
+    struct ww_exchange *x = m->exchange;
+    while (!ww_memsys_idle(m) && ww_queue_next(m->l2.queue) <= ps) ww_queue_step(m->l2.queue);
+    uint64_t reached = ww_memsys_idle(m) ? ww_queue_now(m->l2.queue) : ps;
+    if (reached > x->reached) x->reached = reached;
+}
+
+/* The same, whether anything is in flight or not. */
+static void catch_up(struct ww_memsys *m, uint64_t ps) {
+    if (m->exchange->reached >= ps) return;
+    while (ww_queue_next(m->l2.queue) <= ps) ww_queue_step(m->l2.queue);
+    m->exchange->reached = ps;
+}
+
+static void take_requests(struct ww_memsys *m) {
+    struct ww_sent_list *l = &m->exchange->take;
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct ww_sent *s = &l->item[i];
+        struct ww_slice_place place = {s->slice, s->local};
+        catch_up(m, s->tick_ps);
+        ww_queue_late(m->l2.queue, s->tick_ps);
+        if (!m->tlb || ww_tlb_pass(m->tlb, &s->request, place, s->granules, s->arrived))
+            ww_l2_push(&m->l2, s->slice, &s->request, s->local, s->granules, s->arrived);
+        ww_queue_on_time(m->l2.queue);
+    }
+    l->count = 0;
+}
+
+bool ww_memsys_advance(struct ww_memsys *m, uint64_t ps) {
+    take_requests(m);
+    if (translates(m) || m->exchange->failed) return false;
+    pass_events(m, ps);
+    return true;
+}
+
+bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end) {
+    struct ww_exchange *x = m->exchange;
+    take_requests(m);
+    assert(x->next == x->told.count);
+    struct ww_told_list told = x->tell;
+    struct ww_sent_list sent = x->send;
+    x->tell = x->told;
+    x->tell.count = x->next = 0;
+    x->told = told;
+    x->send = x->take;
+    x->take = sent;
+    for (uint32_t sm = 0; sm < x->sms; sm++) quiet[sm] = end;
+    for (uint32_t i = told.count; i--;) {
+        struct ww_told *t = &told.item[i];
+        if (t->slice != WW_TOLD_REPLY) continue;
+        t->after = quiet[t->sm];
+        quiet[t->sm] = t->ps;
+    }
+    return !x->full;
+}
+
+void ww_memsys_tick(struct ww_memsys *m, uint64_t ps) {
+    m->exchange->tick_ps = ps;
+}
+
+static uint64_t told_ps(const struct ww_exchange *x) {
+    return x->next < x->told.count ? x->told.item[x->next].ps : UINT64_MAX;
+}
+
+uint64_t ww_memsys_told(const struct ww_memsys *m) {
+    const struct ww_exchange *x = m->exchange;
+    return told_ps(x) < x->retry_ps ? told_ps(x) : x->retry_ps;
+}
+
+void ww_memsys_tell(struct ww_memsys *m, uint64_t *quiet) {
+    struct ww_exchange *x = m->exchange;
+    const struct ww_memsys_client *client = &m->xbar.client;
+    if (x->retry_ps < told_ps(x)) {
+        uint64_t ps = x->retry_ps;
+        client->unblocked(client->context, ww_exchange_take_retry(x), ps);
+        return;
+    }
+    const struct ww_told *t = &x->told.item[x->next++];
+    if (x->next + 4 < x->told.count) __builtin_prefetch(t + 4);
+    if (t->slice != WW_TOLD_REPLY) {
+        ww_xbar_told(&m->xbar, t->slice, t->count, t->ps);
+        return;
+    }
+    quiet[t->sm] = t->after;
+    client->reply(client->context, t->sm, &t->reply, t->ps);
+}
+
+bool ww_memsys_join(struct ww_memsys *m, uint64_t ps) {
+    struct ww_exchange *x = m->exchange;
+    take_requests(m);
+    catch_up(m, ps);
+    x->tell.count = x->told.count = x->next = x->send.count = 0;
+    m->exchange = m->xbar.exchange = NULL;
+    ww_xbar_join(&m->xbar, x);
+    for (int i = 0; i < WW_COUNTER_COUNT; i++) m->counter[i] += x->counter[i];
+    memset(x->counter, 0, sizeof x->counter);
+    return !x->failed && !x->full;
 }
 
 void ww_memsys_warm(struct ww_memsys *m, const struct ww_mem_request *request) {

@@ -122,6 +122,33 @@ void ww_memsys_tell_writes(struct ww_memsys *m,
  * before the queue's floor). False: the SM's port or the slice pushes back; nothing has changed, and
  * unblocked() will be called. */
 bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, uint64_t now_ps);
+
+/* ---- the memory system apart from the SMs; see exchange.h ---- */
+
+/* Picoseconds from the time at which a request is offered to the first at which it can matter behind its
+ * slice's port. 0: they cannot be apart on this GPU. strong: SMs send strong reads. Clocks must not change
+ * while they are. */
+uint64_t ww_memsys_lead(const struct ww_memsys *m, bool strong);
+/* From now on they are apart: messages wait for ww_memsys_tell, and requests for ww_memsys_exchange. Events up
+ * to `now` have fired. False: they stay together, since pages are being translated, or memory is short. */
+bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps);
+/* For the memory system's thread: takes the requests that were exchanged last, and lets events up to time ps
+ * pass, or until it is idle. False: requests need translation, or memory is short: no event has passed, and the
+ * two are to be joined as soon as the SMs have come as far. */
+bool ww_memsys_advance(struct ww_memsys *m, uint64_t ps);
+/* Both threads are at rest: passes on requests and messages. quiet: by SM, gets the time of the first message
+ * to it, or `end`, if none of these comes before. False: memory was short. */
+bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end);
+/* For the SMs' thread: a tick at time ps begins. */
+void ww_memsys_tick(struct ww_memsys *m, uint64_t ps);
+/* Time of the next message to SMs; UINT64_MAX: none is left. */
+uint64_t ww_memsys_told(const struct ww_memsys *m);
+/* Calls the client with that message. */
+void ww_memsys_tell(struct ww_memsys *m, uint64_t *quiet);
+/* After an exchange, with no messages left: they are together again; the last tick was at time ps. False:
+ * memory was short. */
+bool ww_memsys_join(struct ww_memsys *m, uint64_t ps);
+
 struct ww_peer;
 /* The network of the SMs of a GPC; NULL: the GPU has none. */
 struct ww_peer *ww_memsys_peer(struct ww_memsys *m);

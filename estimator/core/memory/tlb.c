@@ -163,6 +163,12 @@ static void tlb_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     if (next != UINT64_MAX) ww_tlb_wake(t, next);
 }
 
+bool ww_tlb_busy(const struct ww_tlb *t) {
+    for (uint32_t m = 0; m < t->misses; m++)
+        if (t->miss[m].open) return true;
+    return t->held.first != NONE || t->event.queued;
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static bool make_arrays(struct ww_tlb *t, const struct ww_gpu_spec *gpu, struct ww_arena *arena,

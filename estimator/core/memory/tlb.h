@@ -85,6 +85,9 @@ double ww_tlb_bytes(const struct ww_gpu_spec *gpu, double requests);
 bool ww_tlb_pass(struct ww_tlb *t, const struct ww_mem_request *request, struct ww_slice_place place,
                  uint8_t granules, uint64_t arrived);
 
+/* A page is being translated. */
+bool ww_tlb_busy(const struct ww_tlb *t);
+
 /* Where the page table and the directory above it lie in the memory that is behind the L2, beyond all that a
  * program addresses (its local memory begins at 2^60). */
 #define WW_TLB_TABLE_BASE (1ull << 61)

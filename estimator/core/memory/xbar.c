@@ -1,19 +1,24 @@
 /* The crossbar between SMs and L2 slices. */
 #include "../../result/result.h"
 #include "xbar.h"
+#include "exchange.h"
 #include <assert.h>
 
 #define NONE UINT32_MAX
 
 void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle) {
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
+    if (x->exchange) {
+        ww_exchange_retry(x->exchange, sm, ww_clock_time(x->clock, cycle));
+        return;
+    }
     p->refused |= (uint64_t)1 << (sm - p->index * x->sms_per_port);
     ww_queue_earlier(x->queue, &p->retry, ww_clock_time(x->clock, cycle));
 }
 
 static void refuse_at_slice(struct ww_xbar *x, uint16_t sm, uint32_t slice) {
     uint64_t *word = &x->refused[slice * x->words + sm / 64], bit = (uint64_t)1 << (sm % 64);
-    if (!(*word & bit)) x->slice[slice].refused++;
+    if (!(*word & bit)) x->door[slice].refused++;
     *word |= bit;
 }
 
@@ -28,10 +33,10 @@ static inline uint64_t send_cycle(struct ww_xbar *x, uint64_t now_ps) {
 
 bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
                   uint64_t *ready) {
-    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
-    struct ww_xbar_slice *s = &x->slice[slice];
-    uint64_t cycle = send_cycle(x, now_ps);
-    if (p->send_free >= cycle + WW_XBAR_BACKLOG) {
+    struct ww_xbar_door *s = &x->door[slice];
+    uint64_t cycle = send_cycle(x, now_ps), *port = &x->send_free[x->port_of[sm]];
+    uint64_t *counter = x->exchange ? x->exchange->counter : x->counter;
+    if (*port >= cycle + WW_XBAR_BACKLOG) {
         ww_xbar_call_back(x, sm, ww_xbar_port_free(x, sm, cycle));
         return false;
     }
@@ -40,13 +45,13 @@ bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t paylo
         return false;
     }
     uint32_t flits = ww_xbar_flits(x, payload);
-    uint64_t start = p->send_free > cycle ? p->send_free : cycle, arrive = start + x->latency;
-    p->send_free = start + flits;
+    uint64_t start = *port > cycle ? *port : cycle, arrive = start + x->latency;
+    *port = start + flits;
     if (arrive < s->receive_free) arrive = s->receive_free;
     s->receive_free = arrive + flits;
     s->packets++;
-    x->counter[WW_C_XBAR_REQUEST]++;
-    x->counter[WW_C_XBAR_REQUEST_FLIT] += flits;
+    counter[WW_C_XBAR_REQUEST]++;
+    counter[WW_C_XBAR_REQUEST_FLIT] += flits;
     *ready = arrive + flits - 1;
     return true;
 }
@@ -64,6 +69,26 @@ void ww_xbar_quiet_all(const struct ww_xbar *x, uint64_t now_ps, uint64_t *quiet
     }
 }
 
+void ww_xbar_part(struct ww_xbar *x) {
+    for (uint32_t i = 0; i < x->sms; i++) {
+        struct ww_xbar_port *p = &x->port[i];
+        if (!p->retry.queued) continue;
+        ww_queue_cancel(x->queue, &p->retry);
+        p->refused = 0;
+        ww_exchange_retry(x->exchange, (uint16_t)i, p->retry.time);
+    }
+}
+
+void ww_xbar_join(struct ww_xbar *x, struct ww_exchange *exchange) {
+    while (exchange->retry_ps != UINT64_MAX) {
+        /* If the SMs have stopped in a window, because of an error, events of later times may have fired. */
+        uint64_t now = ww_queue_now(x->queue), ps = exchange->retry_ps > now ? exchange->retry_ps : now;
+        uint16_t sm = ww_exchange_take_retry(exchange);
+        x->port[sm].refused = 1;
+        ww_queue_earlier(x->queue, &x->port[sm].retry, ps);
+    }
+}
+
 static void retry_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_xbar_port *p = owner;
     (void)event;
@@ -78,7 +103,7 @@ static void retry_event(void *owner, struct ww_event *event, uint64_t now_ps) {
 /* Takes the next refused SM after next_sm out of the slice's set; there is one. */
 static uint32_t pop_refused(struct ww_xbar *x, uint32_t slice) {
     uint64_t *set = &x->refused[slice * x->words];
-    uint32_t from = x->slice[slice].next_sm, word = from / 64;
+    uint32_t from = x->door[slice].next_sm, word = from / 64;
     uint64_t bits = set[word] & (UINT64_MAX << (from % 64));
     while (!bits) {
         word = word + 1 < x->words ? word + 1 : 0;
@@ -86,13 +111,14 @@ static uint32_t pop_refused(struct ww_xbar *x, uint32_t slice) {
     }
     uint32_t sm = word * 64 + (uint32_t)__builtin_ctzll(bits);
     set[word] &= ~((uint64_t)1 << (sm % 64));
-    x->slice[slice].next_sm = sm + 1 < x->words * 64 ? sm + 1 : 0;
-    x->slice[slice].refused--;
+    x->door[slice].next_sm = sm + 1 < x->words * 64 ? sm + 1 : 0;
+    x->door[slice].refused--;
     return sm;
 }
 
-void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
-    struct ww_xbar_slice *s = &x->slice[slice];
+/* Calls as many refused SMs as the slice has room for. */
+static void call_refused(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
+    struct ww_xbar_door *s = &x->door[slice];
     if (!s->refused) return;
     uint32_t room = x->packet_limit - s->packets;
     /* An empty slice makes no later call, so it calls all refused SMs now. */
@@ -101,6 +127,24 @@ void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
         uint32_t sm = pop_refused(x, slice);
         x->client.unblocked(x->client.context, (uint16_t)sm, now_ps);
     }
+}
+
+void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
+    if (!x->exchange) {
+        call_refused(x, slice, now_ps);
+        return;
+    }
+    struct ww_told *t = ww_exchange_tell(x->exchange);
+    if (!t) return;
+    t->ps = now_ps;
+    t->slice = slice;
+    t->count = x->slice[slice].taken;
+    x->slice[slice].taken = 0;
+}
+
+void ww_xbar_told(struct ww_xbar *x, uint32_t slice, uint32_t count, uint64_t now_ps) {
+    x->door[slice].packets -= count;
+    call_refused(x, slice, now_ps);
 }
 
 /* Passes `payload` bytes, there at cycle `arrive`, through the trunk; returns when it begins to. */
@@ -143,6 +187,20 @@ void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payl
     p->tail = n;
 }
 
+/* The reply is at the SM, or the SMs' side is told so. */
+static inline void give(struct ww_xbar *x, const struct ww_xbar_reply *r, uint64_t now_ps) {
+    if (!x->exchange) {
+        x->client.reply(x->client.context, r->sm, &r->reply, now_ps);
+        return;
+    }
+    struct ww_told *t = ww_exchange_tell(x->exchange);
+    if (!t) return;
+    t->ps = now_ps;
+    t->slice = WW_TOLD_REPLY;
+    t->reply = r->reply;
+    t->sm = r->sm;
+}
+
 static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_xbar_port *p = owner;
     struct ww_xbar *x = p->xbar;
@@ -154,7 +212,7 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
         s->replies--;
         x->under_way--;
         if (s->wants) s->wants = x->delivered(x->delivered_context, r->slice, now_ps);
-        x->client.reply(x->client.context, r->sm, &r->reply, now_ps);
+        give(x, r, now_ps);
         r->next = ww_free_back(&x->free_reply, n);
     }
     uint64_t next = p->head != NONE ? x->reply[p->head].ps : UINT64_MAX;
@@ -167,7 +225,8 @@ static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct 
     x->port = ww_arena_lines(arena, ports, sizeof *x->port);
     x->next_reply = ww_arena_array(arena, ports, sizeof *x->next_reply);
     x->port_of = ww_arena_array(arena, gpu->sm_count, sizeof *x->port_of);
-    if (!x->port || !x->next_reply || !x->port_of) return false;
+    x->send_free = ww_arena_lines(arena, ports, sizeof *x->send_free);
+    if (!x->port || !x->next_reply || !x->port_of || !x->send_free) return false;
     for (uint32_t i = 0; i < ports; i++) x->next_reply[i] = UINT64_MAX;
     for (uint32_t i = 0; i < ports; i++)
         x->port[i] = (struct ww_xbar_port){.retry = {.fn = retry_event, .owner = &x->port[i]},
@@ -207,10 +266,11 @@ bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_qu
         x->flits[i] = (uint8_t)(flits ? flits : 1);
     }
     uint32_t replies = x->reply_limit * gpu->l2_slices;
-    x->slice = ww_arena_array(arena, gpu->l2_slices, sizeof *x->slice);
+    x->door = ww_arena_lines(arena, gpu->l2_slices, sizeof *x->door);
+    x->slice = ww_arena_lines(arena, gpu->l2_slices, sizeof *x->slice);
     x->refused = ww_arena_array(arena, (size_t)gpu->l2_slices * x->words, sizeof *x->refused);
     x->reply = ww_arena_array(arena, replies, sizeof *x->reply);
-    if (!x->slice || !x->refused || !x->reply || !make_ports(x, gpu, arena)) return false;
+    if (!x->door || !x->slice || !x->refused || !x->reply || !make_ports(x, gpu, arena)) return false;
     x->free_reply = ww_free_list(replies);
     return true;
 }

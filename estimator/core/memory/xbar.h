@@ -34,22 +34,29 @@ struct ww_xbar_reply {
 struct ww_xbar_port { /* of an SM cluster */
     _Alignas(WW_HOST_LINE) struct ww_event deliver;
     struct ww_xbar *xbar;
-    uint64_t send_free, receive_free; /* L2 cycles */
-    uint64_t *trunk;                  /* when it is free, cycles << WW_XBAR_TIME_BITS; NULL: there is none */
-    uint32_t head, tail;              /* replies under way, by time */
+    uint64_t receive_free; /* L2 cycle */
+    uint64_t *trunk;       /* when it is free, cycles << WW_XBAR_TIME_BITS; NULL: there is none */
+    uint32_t head, tail;   /* replies under way, by time */
     uint32_t index;
     uint64_t refused; /* bit per SM of the cluster that waits for the port */
     struct ww_event retry;
 };
 
-struct ww_xbar_slice { /* port of a slice */
-    uint64_t receive_free, send_free;
+struct ww_xbar_door { /* port of a slice, for requests; see exchange.h for why these are apart from replies */
+    uint64_t receive_free;
     uint32_t packets; /* requests under way or waiting */
-    uint32_t replies; /* replies under way */
     uint32_t refused; /* SMs waiting */
     uint32_t next_sm; /* round robin over them */
+};
+
+struct ww_xbar_slice { /* the same for replies */
+    uint64_t send_free;
+    uint32_t replies; /* under way */
+    uint32_t taken;   /* requests, not told the SMs' side yet */
     bool wants;       /* it had no room for a reply, and is called when it has */
 };
+
+struct ww_exchange;
 
 struct ww_xbar_now { /* the time of the last send in cycles of a clock of this origin and period (0: none yet)
                       */
@@ -57,20 +64,26 @@ struct ww_xbar_now { /* the time of the last send in cycles of a clock of this o
 };
 
 struct ww_xbar {
-    struct ww_xbar_now now;
+    /* What sends change. */
+    _Alignas(2 * WW_HOST_LINE) struct ww_xbar_now now;
+    /* What replies change. */
+    _Alignas(2 * WW_HOST_LINE) struct ww_free_list free_reply;
+    uint32_t under_way; /* replies */
+    /* What neither does. */
+    _Alignas(2 * WW_HOST_LINE) struct ww_exchange *exchange; /* NULL: SMs and memory are not apart */
     struct ww_queue *queue;
     const struct ww_clock *clock; /* L2 domain */
     struct ww_memsys_client client;
     uint64_t *counter;
     struct ww_xbar_port *port;
-    uint64_t *next_reply; /* by port: time of its next delivery, UINT64_MAX: none is under way */
+    uint64_t *send_free;       /* by port: L2 cycle */
+    uint64_t *next_reply;      /* by port: time of its next delivery, UINT64_MAX: none is under way */
+    struct ww_xbar_door *door; /* by slice */
     struct ww_xbar_slice *slice;
     struct ww_xbar_reply *reply; /* pool */
     uint64_t *refused;           /* bits: [slice * words + sm / 64] */
     uint16_t *port_of;           /* by SM */
-    struct ww_free_list free_reply;
     uint32_t words, sms, sms_per_port;
-    uint32_t under_way; /* replies */
     uint32_t packet_limit, reply_limit;
     uint32_t flit, header, latency;
     uint8_t flits[512];       /* by payload bytes */
@@ -93,15 +106,14 @@ bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t paylo
 void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle);
 /* The first cycle from `cycle` on in which the SM's port takes a packet. */
 static inline uint64_t ww_xbar_port_free(const struct ww_xbar *x, uint16_t sm, uint64_t cycle) {
-    uint64_t busy = x->port[x->port_of[sm]].send_free;
+    uint64_t busy = x->send_free[x->port_of[sm]];
     if (busy < cycle + WW_XBAR_BACKLOG) return cycle;
     return busy - WW_XBAR_BACKLOG / 2 > cycle ? busy - WW_XBAR_BACKLOG / 2 : cycle + 1;
 }
 /* A packet of so many flits leaves the port, which takes one in `cycle`; returns when its first one does. */
 static inline uint64_t ww_xbar_leave(struct ww_xbar *x, uint16_t sm, uint32_t flits, uint64_t cycle) {
-    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
-    uint64_t start = p->send_free > cycle ? p->send_free : cycle;
-    p->send_free = start + flits;
+    uint64_t *free = &x->send_free[x->port_of[sm]], start = *free > cycle ? *free : cycle;
+    *free = start + flits;
     return start;
 }
 static inline uint32_t ww_xbar_flits(const struct ww_xbar *x, uint32_t payload) {
@@ -120,10 +132,18 @@ uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps);
 void ww_xbar_quiet_all(const struct ww_xbar *x, uint64_t now_ps, uint64_t *quiet);
 /* The slice has taken a request out of its queue. Call ww_xbar_wake after that. */
 static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
-    x->slice[slice].packets--;
+    if (x->exchange)
+        x->slice[slice].taken++;
+    else
+        x->door[slice].packets--;
 }
 /* Calls as many refused SMs as the slice has room for. They may send from within the call. */
 void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps);
+/* The SMs' side, apart from memory, learns that the slice took so many requests at that time. */
+void ww_xbar_told(struct ww_xbar *x, uint32_t slice, uint32_t count, uint64_t now_ps);
+/* SMs and memory part, and are together again: calls of SMs that their ports have refused change hands. */
+void ww_xbar_part(struct ww_xbar *x);
+void ww_xbar_join(struct ww_xbar *x, struct ww_exchange *exchange);
 /* If there is no room, x->delivered is called when there is. */
 static inline bool ww_xbar_can_reply(struct ww_xbar *x, uint32_t slice) {
     if (x->slice[slice].replies < x->reply_limit) return true;

@@ -391,12 +391,15 @@ struct ww_core {
     struct ww_team *team;   /* these threads */
     uint64_t
         *quiet; /* by SM, while threads step: times before which it gets no message from memory; else NULL */
+    uint64_t *told_ps; /* the same of SMs that memory is apart from; else NULL */
+    uint64_t window;   /* cycles for which memory can be apart from the SMs (launch/windows.h); 0: it cannot */
     struct ww_sm *sm;
     struct ww_sm_plan sm_plan;
     bool ticking;
     uint64_t issued, inflight, age;
     uint64_t resident_warp_cycles, last_end; /* last_end: cycle at which the last CTA ended */
     struct ww_outside outside;
+    uint64_t replies;       /* of the memory system to SMs */
     uint64_t last_reply_ps; /* time of the last message of the memory system to an SM */
     uint64_t progressed;    /* instructions at the last progress report */
     uint32_t unreported;    /* cycles since then */

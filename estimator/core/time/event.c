@@ -13,6 +13,10 @@
 enum { BUCKETS = 1024, WORDS = BUCKETS / 64 };
 enum { HOST_LINE = 64, LINES_AHEAD = 8 };
 #define FAR_BUCKET UINT32_MAX
+/* A place in a keyed order: the time of scheduling, whether that was late, a number. */
+#define NUMBER_BITS 17
+#define LATE ((uint64_t)1 << NUMBER_BITS)
+#define TIME_END ((uint64_t)1 << (63 - NUMBER_BITS)) /* ps: 70 s; later events are scheduled in time only */
 
 struct ww_queue {
     struct ww_event *ring[BUCKETS]; /* the last event of each bucket, whose `next` is the first; NULL: empty */
@@ -24,6 +28,8 @@ struct ww_queue {
     uint64_t now;
     uint64_t order;
     uint64_t floor;
+    uint64_t late; /* next place of what is scheduled late */
+    bool keyed, is_late;
     unsigned shift; /* log2 of the bucket length in ps */
 };
 
@@ -75,15 +81,30 @@ static void far_add(struct ww_queue *q, struct ww_event *e) {
     if (number < q->far_first) q->far_first = number;
 }
 
-static inline void add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+/* Places rise with the time of scheduling; within a time they are numbers. */
+static uint64_t keyed_place(struct ww_queue *q) {
+    if (q->is_late) return q->late++;
+    uint64_t ps = q->now > q->floor ? q->now : q->floor, place = ps < TIME_END ? ps << (NUMBER_BITS + 1) : 0;
+    return q->order = place > q->order ? place : q->order + 1;
+}
+
+static inline uint64_t next_place(struct ww_queue *q) {
+    return q->keyed ? keyed_place(q) : q->order++;
+}
+
+static inline void add_at(struct ww_queue *q, struct ww_event *e, uint64_t time, uint64_t place) {
     assert(!e->queued && time >= q->now);
     e->time = time;
-    e->order = e->last ? UINT64_MAX : q->order++;
+    e->order = place;
     e->queued = true;
     if ((time >> q->shift) - q->base < BUCKETS)
         ring_add(q, e);
     else
         far_add(q, e);
+}
+
+static inline void add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    add_at(q, e, time, e->last ? UINT64_MAX : next_place(q));
 }
 
 void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
@@ -133,6 +154,40 @@ void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
         ww_queue_cancel(q, e);
     }
     add(q, e, time);
+}
+
+void ww_queue_keyed(struct ww_queue *q) {
+    q->keyed = true;
+}
+
+void ww_queue_late(struct ww_queue *q, uint64_t ps) {
+    uint64_t place = ps << (NUMBER_BITS + 1) | LATE;
+    if (place > q->late) q->late = place;
+    q->is_late = true;
+}
+
+void ww_queue_on_time(struct ww_queue *q) {
+    q->is_late = false;
+}
+
+uint64_t ww_queue_place(struct ww_queue *q) {
+    return q->keyed ? keyed_place(q) : 0;
+}
+
+void ww_queue_earlier_since(struct ww_queue *q, struct ww_event *e, uint64_t time, uint64_t place) {
+    if (!q->is_late) {
+        ww_queue_earlier(q, e, time);
+        return;
+    }
+    if (q->late > place) place = q->late;
+    q->late++;
+    if (e->queued && (e->time < time || (e->time == time && e->order <= place))) return;
+    ww_queue_cancel(q, e);
+    add_at(q, e, time, place);
+}
+
+bool ww_queue_takes_late(const struct ww_queue *q, uint64_t ps) {
+    return q->keyed && ps < TIME_END / 2;
 }
 
 /* First used bucket of a word behind that of `from`, the ring's end being followed by its start; BUCKETS if

@@ -36,6 +36,19 @@ void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time);
 void ww_queue_floor(struct ww_queue *q, uint64_t time);
 /* If e is queued at a later time, or not at all, schedules it at `time`. */
 void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time);
+/* From now on the order of scheduling can be told from the time of it, so that events can be scheduled late; to
+ * be called before the first one is. */
+void ww_queue_keyed(struct ww_queue *q);
+/* Until ww_queue_on_time, events are scheduled as if it were `ps` (which does not fall) and all events of that
+ * time had fired. */
+void ww_queue_late(struct ww_queue *q, uint64_t ps);
+void ww_queue_on_time(struct ww_queue *q);
+/* Takes the place in the order of scheduling that the next event would have; 0 if the queue is not keyed. */
+uint64_t ww_queue_place(struct ww_queue *q);
+/* As ww_queue_earlier; late, as if it had been scheduled no earlier than at the place. */
+void ww_queue_earlier_since(struct ww_queue *q, struct ww_event *e, uint64_t time, uint64_t place);
+/* Whether late events can be told from others at time ps. */
+bool ww_queue_takes_late(const struct ww_queue *q, uint64_t ps);
 void ww_queue_cancel(struct ww_queue *q, struct ww_event *e);
 /* Fires the next event; false if none is left. */
 bool ww_queue_step(struct ww_queue *q);

@@ -1,0 +1,111 @@
+/* The memory system on a thread of its own, one window of cycles ahead of the SMs. */
+#include "windows.h"
+
+#include "engine_internal.h"
+#include "shard.h"
+
+#define LEAST 4 /* cycles before something ends windows, for which these begin */
+
+/* What the memory system's thread does. */
+struct ahead {
+    struct ww_memsys *memory;
+    uint64_t ps;
+    bool went; /* so far */
+};
+
+static void go_ahead(void *context) {
+    struct ahead *a = context;
+    a->went = ww_memsys_advance(a->memory, a->ps);
+}
+
+/* What ties the two together in other ways than requests and replies, or looks at both in the middle of a
+ * launch. */
+static bool tied(const struct ww_core *core) {
+    return core->cluster_size > 1 || core->governor || core->concurrent || core->waits || core->spans ||
+           core->marks.count;
+}
+
+static bool reads_strongly(const struct ww_core *core) {
+    for (uint32_t i = 0; i < core->code.inst_count; i++) {
+        const struct ww_dinst *d = &core->code.inst[i];
+        if (d->path == WW_L_LOAD && d->cache == WW_CACHE_NONE && !d->async) return true;
+    }
+    return false;
+}
+
+/* Requests of the window that begins at a cycle, which are offered at the time of the cycle before or later, do
+ * not matter within two windows. */
+uint64_t ww_windows_length(const struct ww_core *core) {
+    if (!core->team || tied(core)) return 0;
+    uint64_t lead = ww_memsys_lead(core->memory, reads_strongly(core));
+    return lead ? ((lead - 1) << 16) / (2 * core->clock.period_fp) : 0;
+}
+
+/* The first cycle that no window reaches: the end of an epoch looks at both sides. */
+static uint64_t limit_of(const struct ww_core *core) {
+    if (!core->cut.queued) return WW_NEVER;
+    return ww_clock_cycle(&core->clock, core->cut.time);
+}
+
+/* SMs go through the cycles before `end`, as in ww_core_tick, with messages in place of events. Returns the
+ * next cycle in which they have something to do. */
+static uint64_t run_sms(struct ww_core *core, uint64_t end, bool *active) {
+    *active = false;
+    uint64_t last_ps = ww_clock_time(&core->clock, end - 1);
+    while (core->code_failed == WW_OK) {
+        uint64_t cycle = ww_core_next_cycle(core), told = ww_memsys_told(core->memory);
+        uint64_t ps = cycle < end ? ww_clock_time(&core->clock, cycle) : last_ps;
+        if (told <= ps) {
+            ww_memsys_tell(core->memory, core->told_ps);
+            *active = true;
+            continue;
+        }
+        if (cycle >= end) return cycle;
+        *active = true;
+        ww_memsys_tick(core->memory, ps);
+        ww_core_one_tick(core, cycle, ps);
+    }
+    return WW_NEVER;
+}
+
+static bool done(const struct ww_core *core) {
+    return core->code_failed != WW_OK ||
+           (core->next_cta >= core->cta_count && core->ended_ctas == core->launched_ctas && !core->inflight);
+}
+
+/* Windows from `cycle` on, whose time is ps, until something ends them. Returns the SMs' next cycle. */
+static uint64_t run_windows(struct ww_core *core, uint64_t cycle, uint64_t limit) {
+    struct ww_memsys *memory = core->memory;
+    struct ahead ahead = {.memory = memory};
+    uint64_t length = core->window, end = cycle + length < limit ? cycle + length : limit, next = cycle;
+    ahead.ps = ww_clock_time(&core->clock, end - 1);
+    go_ahead(&ahead);
+    bool goes_on = ww_memsys_exchange(memory, core->told_ps, ahead.ps + 1) && ahead.went, active;
+    while (ahead.went && core->code_failed == WW_OK) {
+        uint64_t further = end + length < limit ? end + length : limit;
+        goes_on = goes_on && further > end;
+        ahead.ps = ww_clock_time(&core->clock, further - 1);
+        if (goes_on) ww_team_start(core->team, go_ahead, &ahead);
+        next = run_sms(core, end, &active);
+        if (goes_on) ww_team_finish(core->team);
+        if (core->code_failed != WW_OK) break;
+        bool room = ww_memsys_exchange(memory, core->told_ps, ahead.ps + 1);
+        if (!goes_on) break;
+        end = further;
+        goes_on = room && active && !done(core) && ww_team_parts(core, (uint32_t)length);
+    }
+    return next;
+}
+
+uint64_t ww_windows_run(struct ww_core *core, uint64_t cycle, uint64_t ps) {
+    if (!ww_team_parts(core, 1) || done(core)) return cycle;
+    uint64_t limit = limit_of(core);
+    if (limit < cycle + LEAST) return cycle;
+    if (!ww_memsys_part(core->memory, ps)) return cycle;
+    core->told_ps = ww_team_quiet(core->team);
+    uint64_t next = run_windows(core, cycle, limit);
+    core->told_ps = NULL;
+    if (!ww_memsys_join(core->memory, core->now_ps))
+        ww_core_fail(core, ww_fail_nomem(core->error, "messages between SMs and memory"));
+    return next;
+}
