@@ -195,9 +195,6 @@ static enum ww_code memory_rules(const struct check *c) {
         RULE(c, s->sm_gpcs, "xbar.columns", "ways differ by the SM's GPC, but sm.gpcs is 0");
         RULE(c, s->l2_slices % (2 * s->xbar_columns) == 0, "xbar.columns",
              "%u slices do not divide into %u columns of two partitions", s->l2_slices, s->xbar_columns);
-        RULE(c, s->xbar_column_cycles * (s->xbar_columns - 1) + s->xbar_place_cycles <= s->l2_latency,
-             "xbar.columns", "%u columns with their cycles and xbar.place_cycles are more than l2.latency = %u",
-             s->xbar_columns, s->l2_latency);
         RULE(c, s->l2_partitions == 1, "xbar.columns",
              "ways that differ are not modelled with l2.partitions=2");
         RULE(c, s->l2_coalesce < 2, "xbar.columns", "ways that differ are not modelled with l2.coalesce");

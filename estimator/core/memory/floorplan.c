@@ -23,8 +23,8 @@ static double way(const struct ww_gpu_spec *g, uint32_t sm, uint32_t slice) {
     uint32_t slices = g->l2_slices / (ROWS * g->xbar_columns);
     double apart = fabs(column(gpc / ROWS, (g->sm_gpcs + ROWS - 1) / ROWS, g->xbar_columns) -
                         column(partition / ROWS, g->xbar_columns, g->xbar_columns));
-    /* The first SM, which runs what has one CTA, is in the middle: there the V100's mean was measured as well.
-     */
+    /* The first SM of many, which runs what has one CTA, is in the middle: with one CTA the V100's mean was
+     * measured as well. */
     double places = place((sm - first + sms / 2) % sms, sms) + place(slice - partition * slices, slices);
     return g->xbar_column_cycles * apart + g->xbar_place_cycles * places / 2;
 }

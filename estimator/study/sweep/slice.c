@@ -59,7 +59,7 @@ enum ww_code ww_slice_of(const struct ww_gpu_spec *g, struct ww_arena *arena, st
         uint32_t trunks = share(g->xbar_trunks, s->sms, g->sm_count);
         double bytes = (double)g->xbar_trunk_bytes * g->xbar_trunks * s->part / trunks;
         WW_TRY(set(s, arena, "xbar.trunks", trunks, error));
-        WW_TRY(set(s, arena, "xbar.trunk_bytes", (uint32_t)lround(bytes), error));
+        WW_TRY(set(s, arena, "xbar.trunk_bytes", (uint32_t)fmax(1, round(bytes)), error));
     }
     if (g->xbar_columns) WW_TRY(set(s, arena, "xbar.columns", 0, error)); /* all ways are the mean one */
     return g->l2_partitions > 1 ? one_partition(g, s, arena, error) : WW_OK;
