@@ -37,7 +37,7 @@ static double sm_cycles(const struct rig *rig, uint64_t ps) {
  * in length, loads of one SM after another have the mean way. */
 static uint64_t load_ps(struct rig *rig, uint64_t address) {
     struct ww_mem_request r = {.address = address,
-                               .sm = rig->spec.xbar_columns ? (uint16_t)(rig->loads++ % rig->spec.sm_count) : 0,
+                               .sm = (uint16_t)(rig->spec.xbar_columns ? rig->loads++ % rig->spec.sm_count : 0),
                                .sectors = 1,
                                .kind = WW_MEM_READ,
                                .needs_reply = 1,

@@ -77,7 +77,7 @@ static void on_unblocked(void *context, uint16_t sm, uint64_t now_ps) {
 static enum ww_code load_ps(struct bench *b, uint64_t address, uint64_t *ps, struct ww_error *error) {
     struct ww_mem_request r = {.address = address,
                                .sectors = 1,
-                               .sm = b->spec->xbar_columns ? (uint16_t)(b->loads++ % b->spec->sm_count) : 0,
+                               .sm = (uint16_t)(b->spec->xbar_columns ? b->loads++ % b->spec->sm_count : 0),
                                .kind = WW_MEM_READ,
                                .needs_reply = 1,
                                .fine = !b->spec->l1_enabled || !b->spec->l1_global_loads};
