@@ -7,9 +7,9 @@
  *
  * A round trip takes xbar.column_cycles for each column of partitions between the GPC and the slice's
  * partition, and up to xbar.place_cycles by the places of the SM in its GPC and of the slice in its partition,
- * half of them each. That latency grows with the distance, by the SM's place and the slice's place whichever
- * the other one is, and the V100's plan: Z. Jin et al., Uncovering Real GPU NoC Characteristics, MICRO 2024,
- * section III and figures 3 to 6.
+ * half of them each. The plan is the V100's. An SM's place adds the same to its ways to all slices, and a
+ * slice's place to those from all SMs. Source: Z. Jin et al., Uncovering Real GPU NoC Characteristics, MICRO
+ * 2024, section III and figures 3 to 6.
  */
 #ifndef WW_CORE_FLOORPLAN_H
 #define WW_CORE_FLOORPLAN_H
@@ -19,10 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* L2 cycles from a request's arrival at its slice to the tags, as if all ways in front of it were equally long:
- * l2.latency and what the way of the two differs from the mean way, whole cycles, at least 0; by
- * sm * l2.slices + slice. *latency is NULL, and all take l2.latency, without xbar.columns. The table is the
- * arena's. False: out of memory. */
+/* A table by sm * l2.slices + slice, which the arena owns: l2.latency plus what the way of the two takes more
+ * than the mean way, or less; whole L2 cycles, at least 0. The crossbar takes xbar.latency whatever the way is.
+ * *latency is NULL if xbar.columns is 0: all take l2.latency. False: out of memory. */
 bool ww_floorplan_latencies(const struct ww_gpu_spec *gpu, struct ww_arena *arena, const uint16_t **latency);
 
 #endif
