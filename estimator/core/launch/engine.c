@@ -1,6 +1,7 @@
 /* Replays launches of a trace on one GPU and counts. */
 #include "../../api/trace.h"
 #include "../../result/result.h"
+#include "alone.h"
 #include "concurrent.h"
 #include "clusters.h"
 #include "engine_internal.h"
@@ -512,6 +513,8 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     if (c->cluster_size < 2) c->next_cta = source->next(source->context, c->next_cta);
     WW_TRY(choose_spans(engine, error));
     c->window = ww_windows_length(c);
+    for (uint32_t g = 0; c->shard && g < c->groups; g++) c->shard[g].core.window = c->window;
+    ww_alone_plan(c);
     enum ww_code code = run(c, error);
     engine->broken = code != WW_OK;
     engine->queued = true;

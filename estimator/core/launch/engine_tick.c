@@ -1,4 +1,5 @@
 /* A cycle of the SMs: replies, steps, requests, the next cycle. */
+#include "alone.h"
 #include "engine_internal.h"
 #include "governor_run.h"
 #include "shard.h"
@@ -74,16 +75,20 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     uint64_t *set = &core->summary[group].sending;
     for (uint64_t sending = *set; sending; sending &= sending - 1) {
         struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
-        bool sent = ww_l1_send(sm, core->now_ps);
-        if (sent && (sm->lsu.held || sm->saturated || sm->extras)) ww_core_made_room(sm, cycle);
-        if (!sent || !sm->misses.count) *set &= ~(sending & -sending);
+        bool sent = ww_l1_send(sm, core->now_ps, cycle);
+        if (sent && cycle > sm->now && (sm->lsu.held || sm->saturated || sm->extras)) ww_core_made_room(sm, cycle);
+        uint64_t came = sent && sm->misses.count ? sm->misses.came[sm->misses.head] : WW_NEVER;
+        if (came <= cycle) continue;
+        if (came != WW_NEVER) ww_core_offers(core, sm->id, came); /* the SM is ahead */
+        *set &= ~(sending & -sending);
     }
 }
 
 uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
     struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
-    assert(sm->now + 1 <= cycle);
-    ww_sm_advance(sm, cycle);
+    bool is_ahead = sm->now + 1 > cycle; /* it has taken its replies */
+    assert(!is_ahead || !(box->count || box->released));
+    if (!is_ahead) ww_sm_advance(sm, cycle);
     if (box->unblocked) {
         sm->misses.refused = false;
         if (sm->misses.count) ww_core_sends(sm->core, sm->id);
@@ -95,6 +100,7 @@ uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
     box->count = 0;
     box->unblocked = false;
     box->released = 0;
+    if (is_ahead) return WW_NEVER;
     if (sm->became_ready || lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
@@ -121,7 +127,9 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
     if (next <= cycle) {
         struct ww_sm *sm = &core->sm[id];
         next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
-        if (next < cycle + WW_AHEAD_NEAR && ww_sm_alone(sm)) {
+        if (core->main->alone_until) {
+            next = ww_alone_run(sm, next);
+        } else if (next < cycle + WW_AHEAD_NEAR && ww_sm_alone(sm)) {
             uint64_t end = ahead_until(core, sm, cycle);
             if (next < end) next = ww_sm_run_ahead(sm, next, end);
         }
@@ -171,9 +179,26 @@ WW_AHEAD prefetch_replies(const struct ww_core *core, uint64_t posted, uint32_t 
     }
 }
 
-void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
+static inline void summarise(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     struct ww_group_summary *summary = &core->summary[index];
+    summary->sending |= group->sending;
+    summary->completed |= group->completed;
+    group->sending = group->completed = 0;
+    summary->next = ww_wheel_next(&group->wheel, cycle);
+    if (core->team) summary->due = (uint32_t)__builtin_popcountll(group->wheel.slot[summary->next & 255]);
+    if (core->window) {
+        uint64_t offer = ww_wheel_next(&group->offers, cycle);
+        if (offer < summary->next) summary->next = offer;
+    }
+}
+
+void ww_core_summarise(struct ww_core *core, uint32_t group, uint64_t cycle) {
+    summarise(core, group, cycle);
+}
+
+void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
+    struct ww_sm_group *group = &core->group[index];
     uint32_t first = index << core->group_shift;
     uint64_t posted = core->posted[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | posted;
     if (posted) prefetch_replies(core, posted, first, cycle);
@@ -183,11 +208,8 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
         step_sm(core, &group->wheel, id, bit, cycle);
     }
     if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, cycle);
-    summary->sending |= group->sending;
-    summary->completed |= group->completed;
-    group->sending = group->completed = 0;
-    summary->next = ww_wheel_next(&group->wheel, cycle);
-    if (core->team) summary->due = (uint32_t)__builtin_popcountll(group->wheel.slot[summary->next & 255]);
+    if (core->window) group->sending |= ww_wheel_take(&group->offers, cycle);
+    summarise(core, index, cycle);
 }
 
 static void one_cycle(struct ww_core *core, uint64_t cycle) {

@@ -37,6 +37,9 @@ enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, 
 void ww_team_free(struct ww_team *team);
 /* One of the threads, if there is one at rest, calls job(context); there is no other job. */
 void ww_team_start(struct ww_team *team, void (*job)(void *context), void *context);
+/* SMs of all groups go alone through a window that begins with `cycle` (alone.h), on all threads that are at
+ * rest. */
+void ww_team_alone(struct ww_core *core, uint64_t cycle);
 /* Whether the next so many cycles are better gone through with the memory system apart, as a job, than with all
  * threads stepping SMs. */
 bool ww_team_parts(struct ww_core *core, uint32_t cycles);
@@ -56,6 +59,8 @@ enum ww_code ww_shards_begin(struct ww_core *core, struct ww_team *team, struct 
                              struct ww_shard **kept, struct ww_error *error);
 /* Steps the SMs of one shard in `cycle`. */
 void ww_shard_step(struct ww_shard *shard, uint32_t group, uint64_t cycle);
+/* Its SMs go alone through a window that begins with `cycle` (alone.h). */
+void ww_shard_alone(struct ww_shard *shard, uint32_t group, uint64_t cycle);
 /* Adds the shards' counters to n. */
 void ww_shards_count(const struct ww_core *core, uint64_t *n);
 /* The launch has ended: what else its result is made of is added up in the core. */

@@ -69,7 +69,7 @@ static void receive_replies(struct ww_core *core, struct ww_sm *sm, uint64_t cyc
 
 static void send_misses(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     sm->misses.refused = false;
-    if (ww_l1_send(sm, ww_clock_time(&core->clock, cycle - 1))) ww_core_made_room(sm, cycle);
+    if (ww_l1_send(sm, ww_clock_time(&core->clock, cycle - 1), cycle)) ww_core_made_room(sm, cycle);
 }
 
 static void step(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {

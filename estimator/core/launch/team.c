@@ -62,6 +62,7 @@ struct ww_team {
     _Alignas(LINE) _Atomic uint64_t done; /* that have stepped */
     _Alignas(LINE) struct ww_core *core;  /* written while `open` and all threads are at rest */
     uint64_t cycle;
+    bool alone; /* groups go through a window by themselves, not through the cycle */
     uint32_t threads, started;
     uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
     uint32_t pace;                 /* warp instructions that an SM issues in a step, about: in 1/16 */
@@ -91,7 +92,10 @@ static inline void pause_cpu(void) {
 static void step(struct ww_team *t, uint32_t thread, uint32_t group) {
     struct ww_shard *s = &t->core->shard[group];
     struct tally *n = &t->tally[thread];
-    ww_shard_step(s, group, t->cycle);
+    if (t->alone)
+        ww_shard_alone(s, group, t->cycle);
+    else
+        ww_shard_step(s, group, t->cycle);
     n->inflight += s->core.inflight - s->seen_inflight;
     n->issued += s->core.issued - s->seen_issued;
     s->seen_inflight = s->core.inflight;
@@ -227,18 +231,27 @@ static void pass_events(struct ww_core *core, const struct ww_team *t) {
     while (!ww_memsys_idle(core->memory) && ww_queue_next(core->queue) <= end) ww_queue_step(core->queue);
 }
 
-static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due) {
-    if (!core->told_ps) ww_memsys_quiet_all(core->memory, ww_clock_time(&core->clock, t->cycle), t->quiet);
-    core->quiet = t->quiet;
+static void open_groups(struct ww_team *t, uint64_t due) {
     atomic_store_explicit(&t->done, 0, memory_order_relaxed);
     atomic_store(&t->open, due);
     if (atomic_load(&t->sleeping)) wake(t);
-    if (!core->told_ps) pass_events(core, t);
+}
+
+/* Takes part in what is left of them, and waits for the others. */
+static void close_groups(struct ww_team *t, uint64_t due) {
     take(t, 0);
     for (int i = 1; atomic_load_explicit(&t->done, memory_order_acquire) != due; i++) {
         pause_cpu();
         if (i % YIELDS == 0) sched_yield();
     }
+}
+
+static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due) {
+    ww_memsys_quiet_all(core->memory, ww_clock_time(&core->clock, t->cycle), t->quiet);
+    core->quiet = t->quiet;
+    open_groups(t, due);
+    pass_events(core, t);
+    close_groups(t, due);
     core->quiet = NULL;
 }
 
@@ -330,9 +343,9 @@ bool ww_team_parts(struct ww_core *core, uint32_t cycles) {
     return parts;
 }
 
-/* Threads other than the first may step groups, now that one may be busy with a job. */
-static bool has_helper(const struct ww_core *core, const struct ww_team *t) {
-    return core->groups > 1 && (!core->told_ps || t->threads > 2);
+/* Threads other than the first may step groups. In windows these go alone. */
+static bool has_helper(const struct ww_core *core) {
+    return core->groups > 1 && !core->told_ps;
 }
 
 /* All groups that are due, on this thread. */
@@ -342,11 +355,23 @@ static void step_alone(struct ww_core *core, struct ww_team *t) {
     take_tallies(core, t, 1);
 }
 
+void ww_team_alone(struct ww_core *core, uint64_t cycle) {
+    struct ww_team *t = core->team;
+    uint64_t all = core->groups < 64 ? (1ull << core->groups) - 1 : UINT64_MAX;
+    t->core = core;
+    t->cycle = cycle;
+    t->alone = true;
+    open_groups(t, all);
+    close_groups(t, all);
+    t->alone = false;
+    take_tallies(core, t, t->threads);
+}
+
 void ww_team_step(struct ww_core *core, uint64_t cycle) {
     struct ww_team *t = core->team;
     t->core = core;
     t->cycle = cycle;
-    if (!has_helper(core, t)) {
+    if (!has_helper(core)) {
         step_alone(core, t);
         return;
     }

@@ -47,16 +47,29 @@ static uint64_t limit_of(const struct ww_core *core) {
     return ww_clock_cycle(&core->clock, core->cut.time);
 }
 
-/* SMs go through the cycles before `end`, as in ww_core_tick, with messages in place of events. Returns the
- * next cycle in which they have something to do. */
-static uint64_t run_sms(struct ww_core *core, uint64_t end, bool *active) {
-    *active = false;
-    uint64_t last_ps = ww_clock_time(&core->clock, end - 1);
+/* SMs go through the cycles before `end` that can go alone. */
+static void run_alone(struct ww_core *core, uint64_t cycle, uint64_t end) {
+    core->alone_until = end;
+    ww_team_alone(core, cycle);
+    for (uint32_t g = 0; g < core->groups; g++)
+        if (core->summary[g].completed) ww_dispatch_collect(core, g);
+}
+
+/* SMs go through the cycles from `cycle` to `end`, alone or as in ww_core_tick, with messages in place of
+ * events. Returns the next cycle in which they have something to do. */
+static uint64_t run_sms(struct ww_core *core, uint64_t cycle, uint64_t end, bool *active) {
+    uint64_t last_ps = ww_clock_time(&core->clock, end - 1), issued = core->issued;
+    run_alone(core, cycle, end);
+    *active = core->issued != issued;
     while (core->code_failed == WW_OK) {
-        uint64_t cycle = ww_core_next_cycle(core), told = ww_memsys_told(core->memory);
+        uint64_t told = ww_memsys_told(core->memory);
+        cycle = ww_core_next_cycle(core);
         uint64_t ps = cycle < end ? ww_clock_time(&core->clock, cycle) : last_ps;
         if (told <= ps) {
-            ww_memsys_tell(core->memory, core->told_ps);
+            if (!ww_memsys_tell(core->memory, core->told_ps)) {
+                core->replies++;
+                core->last_reply_ps = told;
+            }
             *active = true;
             continue;
         }
@@ -73,24 +86,32 @@ static bool done(const struct ww_core *core) {
            (core->next_cta >= core->cta_count && core->ended_ctas == core->launched_ctas && !core->inflight);
 }
 
+/* End of the window that begins with `cycle`: it lies in one epoch. */
+static uint64_t window_end(const struct ww_core *core, uint64_t cycle, uint64_t limit) {
+    uint64_t end = cycle + core->window, epoch = (cycle / core->epochs.length + 1) * core->epochs.length;
+    if (epoch < end) end = epoch;
+    return end < limit ? end : limit;
+}
+
 /* Windows from `cycle` on, whose time is ps, until something ends them. Returns the SMs' next cycle. */
 static uint64_t run_windows(struct ww_core *core, uint64_t cycle, uint64_t limit) {
     struct ww_memsys *memory = core->memory;
     struct ahead ahead = {.memory = memory};
-    uint64_t length = core->window, end = cycle + length < limit ? cycle + length : limit, next = cycle;
+    uint64_t length = core->window, begin = cycle, end = window_end(core, cycle, limit), next = cycle;
     ahead.ps = ww_clock_time(&core->clock, end - 1);
     go_ahead(&ahead);
     bool goes_on = ww_memsys_exchange(memory, core->told_ps, ahead.ps + 1) && ahead.went, active;
     while (ahead.went && core->code_failed == WW_OK) {
-        uint64_t further = end + length < limit ? end + length : limit;
+        uint64_t further = window_end(core, end, limit);
         goes_on = goes_on && further > end;
         ahead.ps = ww_clock_time(&core->clock, further - 1);
         if (goes_on) ww_team_start(core->team, go_ahead, &ahead);
-        next = run_sms(core, end, &active);
+        next = run_sms(core, begin, end, &active);
         if (goes_on) ww_team_finish(core->team);
         if (core->code_failed != WW_OK) break;
         bool room = ww_memsys_exchange(memory, core->told_ps, ahead.ps + 1);
         if (!goes_on) break;
+        begin = end;
         end = further;
         goes_on = room && active && !done(core) && ww_team_parts(core, (uint32_t)length);
     }
@@ -105,6 +126,7 @@ uint64_t ww_windows_run(struct ww_core *core, uint64_t cycle, uint64_t ps) {
     core->told_ps = ww_team_quiet(core->team);
     uint64_t next = run_windows(core, cycle, limit);
     core->told_ps = NULL;
+    core->alone_until = 0;
     if (!ww_memsys_join(core->memory, core->now_ps))
         ww_core_fail(core, ww_fail_nomem(core->error, "messages between SMs and memory"));
     return next;

@@ -8,9 +8,12 @@ struct ww_exchange *ww_exchange_new(uint32_t sms) {
         (sizeof(struct ww_exchange) + 2 * WW_HOST_LINE - 1) / (2 * WW_HOST_LINE) * (2 * WW_HOST_LINE);
     struct ww_exchange *x = aligned_alloc(2 * WW_HOST_LINE, bytes);
     if (!x) return NULL;
-    *x = (struct ww_exchange){.retry = calloc(sms, sizeof *x->retry), .retry_ps = UINT64_MAX, .sms = sms};
-    if (!x->retry) {
-        free(x);
+    *x = (struct ww_exchange){.retry = calloc(sms, sizeof *x->retry),
+                              .reply = calloc(sms, sizeof *x->reply),
+                              .retry_ps = UINT64_MAX,
+                              .sms = sms};
+    if (!x->retry || !x->reply) {
+        ww_exchange_free(x);
         return NULL;
     }
     for (uint32_t i = 0; i < sms; i++) x->retry[i] = UINT64_MAX;
@@ -24,6 +27,7 @@ void ww_exchange_free(struct ww_exchange *x) {
     free(x->take.item);
     free(x->send.item);
     free(x->retry);
+    free(x->reply);
     free(x);
 }
 

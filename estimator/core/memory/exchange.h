@@ -22,12 +22,14 @@
 struct ww_told {
     uint64_t ps;
     uint64_t after; /* time of the next reply to the SM, or the end of the window */
+    uint32_t next;  /* that reply's place in the list; WW_TOLD_NONE: there is none */
     uint32_t slice; /* that has taken requests; WW_TOLD_REPLY: none */
     uint32_t count; /* of them */
     struct ww_mem_reply reply;
     uint16_t sm;
 };
 #define WW_TOLD_REPLY UINT32_MAX
+#define WW_TOLD_NONE UINT32_MAX
 
 /* A request that was let through to its slice. */
 struct ww_sent {
@@ -57,7 +59,8 @@ struct ww_exchange {
     /* The SMs'. */
     _Alignas(2 * WW_HOST_LINE) struct ww_told_list told;
     struct ww_sent_list send;
-    uint32_t next; /* of told */
+    uint32_t next;   /* of told */
+    uint32_t *reply; /* by SM: its next reply in told, or WW_TOLD_NONE; SMs that are ahead have taken theirs */
     uint64_t tick_ps;
     uint64_t *retry;   /* by SM: when it is called after its port has refused; UINT64_MAX: it is not */
     uint64_t retry_ps; /* the earliest */

@@ -281,12 +281,17 @@ bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end) {
     x->told = told;
     x->send = x->take;
     x->take = sent;
-    for (uint32_t sm = 0; sm < x->sms; sm++) quiet[sm] = end;
+    for (uint32_t sm = 0; sm < x->sms; sm++) {
+        quiet[sm] = end;
+        x->reply[sm] = WW_TOLD_NONE;
+    }
     for (uint32_t i = told.count; i--;) {
         struct ww_told *t = &told.item[i];
         if (t->slice != WW_TOLD_REPLY) continue;
         t->after = quiet[t->sm];
+        t->next = x->reply[t->sm];
         quiet[t->sm] = t->ps;
+        x->reply[t->sm] = i;
     }
     return !x->full;
 }
@@ -304,22 +309,34 @@ uint64_t ww_memsys_told(const struct ww_memsys *m) {
     return told_ps(x) < x->retry_ps ? told_ps(x) : x->retry_ps;
 }
 
-void ww_memsys_tell(struct ww_memsys *m, uint64_t *quiet) {
+const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet) {
+    struct ww_exchange *x = m->exchange;
+    const struct ww_told *t = &x->told.item[x->reply[sm]];
+    x->reply[sm] = t->next;
+    *quiet = t->after;
+    if (t->next != WW_TOLD_NONE) __builtin_prefetch(&x->told.item[t->next]);
+    return &t->reply;
+}
+
+bool ww_memsys_tell(struct ww_memsys *m, uint64_t *quiet) {
     struct ww_exchange *x = m->exchange;
     const struct ww_memsys_client *client = &m->xbar.client;
     if (x->retry_ps < told_ps(x)) {
         uint64_t ps = x->retry_ps;
         client->unblocked(client->context, ww_exchange_take_retry(x), ps);
-        return;
+        return true;
     }
-    const struct ww_told *t = &x->told.item[x->next++];
+    uint32_t i = x->next++;
+    const struct ww_told *t = &x->told.item[i];
     if (x->next + 4 < x->told.count) __builtin_prefetch(t + 4);
     if (t->slice != WW_TOLD_REPLY) {
         ww_xbar_told(&m->xbar, t->slice, t->count, t->ps);
-        return;
+        return true;
     }
-    quiet[t->sm] = t->after;
+    if (x->reply[t->sm] != i) return false;
+    ww_memsys_take_reply(m, t->sm, &quiet[t->sm]);
     client->reply(client->context, t->sm, &t->reply, t->ps);
+    return true;
 }
 
 bool ww_memsys_join(struct ww_memsys *m, uint64_t ps) {

@@ -367,7 +367,7 @@ uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
                       .interval = core->gpu->front_issue_interval,
                       .schedulers = core->gpu->sm_schedulers,
                       .greedy = core->ops->greedy,
-                      .closed = core->next_cta >= core->cta_count};
+                      .closed = core->main->next_cta >= core->main->cta_count};
     uint64_t next = WW_NEVER;
     if (core->runs_ahead) t.until = core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */

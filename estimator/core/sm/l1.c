@@ -9,7 +9,7 @@ void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
     *ww_l1_next(sm) = *request;
 }
 
-bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
+bool ww_l1_send(struct ww_sm *sm, uint64_t ps, uint64_t cycle) {
     struct ww_miss_queue *l = &sm->misses;
     if (!ww_memsys_send(sm->core->memory, &l->ring[l->head], ps)) {
         l->refused = true;
@@ -17,6 +17,7 @@ bool ww_l1_send(struct ww_sm *sm, uint64_t ps) {
     }
     if (++l->head == l->room) l->head = 0;
     l->count--;
+    if (cycle <= sm->now) return true; /* the SM is ahead, and did not depend on it */
     sm->lsu.retry = true;
     if (sm->lsu.waits == WW_LSU_QUEUE) sm->lsu.waits = WW_LSU_ANY;
     if (sm->fetch) sm->fetch->blocked = false;

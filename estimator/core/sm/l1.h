@@ -57,10 +57,11 @@ static inline uint64_t ww_cache_port(struct ww_cache *c, uint64_t cycle, uint64_
     return c->port_free;
 }
 
-/* Requests that wait for the interconnect. The first of them is offered at the end of every cycle, until it is
- * refused. */
+/* Requests that wait for the interconnect. The first of them is offered at the end of every cycle from that in
+ * which it came on, until it is refused. */
 struct ww_miss_queue {
     struct ww_mem_request *ring;
+    uint64_t *came; /* by place of the ring: the SM's cycle */
     uint32_t head, count, room; /* room: of the ring, some of it for what is not refused */
     bool refused;
 };
@@ -113,8 +114,8 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
                   const struct ww_line_request *r);
 /* Puts a request into the miss queue, which has room. */
 void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request);
-/* Offers the first request of the miss queue, which has one, at time ps. False: refused. */
-bool ww_l1_send(struct ww_sm *sm, uint64_t ps);
+/* Offers the first request of the miss queue, which has one, at time ps, before `cycle`. False: refused. */
+bool ww_l1_send(struct ww_sm *sm, uint64_t ps, uint64_t cycle);
 
 /* ---- l1_reply.c ---- */
 /* An element of a pool, which grows; WW_NONE: out of memory, and the launch fails. */

@@ -97,7 +97,8 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
     uint32_t more = sm->core->main->cluster_size > 1 ? 2 * g->sm_max_ctas + WW_CLUSTER_CTAS : 0;
     sm->misses.room = g->l1_miss_queue + more;
     sm->misses.ring = ww_arena_array(arena, sm->misses.room, sizeof *sm->misses.ring);
-    if (!sm->misses.ring || !ww_cache_init(&sm->l1, l1, arena)) return false;
+    sm->misses.came = ww_arena_array(arena, sm->misses.room, sizeof *sm->misses.came);
+    if (!sm->misses.ring || !sm->misses.came || !ww_cache_init(&sm->l1, l1, arena)) return false;
     if (!ww_tags_init(&sm->l1.tags, arena, sets, ways, g->l1_replace, g->l1_hash, seed)) return false;
     if (l1->index.parts) ww_tags_index(&sm->l1.tags, &l1->index);
     if (g->l1_replace == WW_REPLACE_WEIGHTED) ww_tags_weights(&sm->l1.tags, l1->weight);

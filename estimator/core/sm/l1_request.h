@@ -67,9 +67,11 @@ static inline struct ww_mem_request ww_l1_line_request(const struct ww_sm *sm, c
 static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
     struct ww_miss_queue *l = &sm->misses;
     uint32_t at = l->head + l->count++;
+    if (at >= l->room) at -= l->room;
     sm->core->inflight++;
     sm->outstanding++;
-    return &l->ring[at >= l->room ? at - l->room : at];
+    l->came[at] = sm->now;
+    return &l->ring[at];
 }
 
 /* Takes a line of the cache for `key`, which it does not hold, for a miss of the warp: a victim, made empty.

@@ -181,17 +181,22 @@ static inline uint64_t step_inside(struct ww_sm *sm, uint64_t cycle) {
     return sm->extras ? step_all(sm, cycle) : step_issue(sm, cycle);
 }
 
-/* Reports ended CTAs and misses to the core; returns the cycle of the next step. */
-static inline uint64_t end_step(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
+/* Ended CTAs leave; returns the cycle of the next step. */
+static inline uint64_t end_inside(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
     uint64_t at = ww_lsu_next(&sm->lsu, cycle);
     if (sm->ended) ww_cta_leave_all(sm, cycle + 1);
     if (at < next) next = at;
-    if (sm->misses.count && !sm->misses.refused) ww_core_sends(sm->core, sm->id);
     at = sm->const_fills.saturated_until;
     if (at && at < next) next = at;
     if (next == cycle + 1) return next;
     at = ww_wheel_next(&sm->wheel, cycle);
     return at < next ? at : next;
+}
+
+/* Reports misses to the core, too. */
+static inline uint64_t end_step(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
+    if (sm->misses.count && !sm->misses.refused) ww_core_sends(sm->core, sm->id);
+    return end_inside(sm, cycle, next);
 }
 
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
@@ -201,6 +206,18 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     sm->ahead = false;
     return end_step(sm, cycle, sm->ahead_next);
+}
+
+uint64_t ww_sm_step_alone(struct ww_sm *sm, uint64_t cycle, bool more) {
+    bool queued = sm->misses.count != 0;
+    uint64_t issue = step_inside(sm, cycle);
+    if (!queued && sm->misses.count) ww_core_offers(sm->core, sm->id, cycle);
+    if (sm->ended && more) {
+        sm->ahead = true;
+        sm->ahead_next = issue;
+        return cycle;
+    }
+    return end_inside(sm, cycle, issue);
 }
 
 /* An SM that books its requests goes beyond the span while it has none to book and no CTA is to come. */

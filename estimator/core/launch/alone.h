@@ -1,0 +1,25 @@
+/* alone.h: SMs that go through a window of cycles by themselves.
+ *
+ *   window:   each SM alone, on any thread | cycle by cycle: requests leave miss queues, CTAs come,
+ *                                          | and SMs that could not go on step
+ *
+ * With memory a window ahead (windows.h) all replies of the window are known. What an SM does in it then
+ * depends on others in two ways: where a CTA ends another one may come, and a request in its miss queue may
+ * be refused by its slice, which is decided in the order of cycles and SMs. The latter matters to the SM only
+ * when the queue is near full: up to there the SM goes on, and each request notes the cycle in which it came.
+ * It is offered in its own cycle. Results are those of SMs that all step cycle by cycle; and an SM's state
+ * stays in one processor's caches for many cycles. */
+#ifndef WW_CORE_ALONE_H
+#define WW_CORE_ALONE_H
+
+#include "../sm/sm.h"
+
+/* Derives once a launch up to how many requests in its miss queue an SM goes on. */
+void ww_alone_plan(struct ww_core *core);
+/* The SM, whose next step is in `next`, goes on by itself in the window, as far as it can. Returns the cycle of
+ * the next step, in which it steps with the others. */
+uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next);
+/* All SMs of the group do so, before `cycle` is stepped; core is the group's. */
+void ww_alone_group(struct ww_core *core, uint32_t group, uint64_t cycle);
+
+#endif
