@@ -120,7 +120,7 @@ static enum ww_code make_memory(struct ww_engine *e, struct ww_error *error) {
     if (!e->queue) return ww_fail_nomem(error, "the event queue");
     e->memory = ww_memsys_new(&e->gpu, e->queue, &client, e->counter, e->options.seed);
     if (!e->memory) return ww_fail_nomem(error, "the memory system");
-    if (e->threads > 1) ww_queue_keyed(e->queue);
+    ww_queue_keyed(e->queue);
     return e->options.fast ? ww_memsys_make_fast(e->memory, &e->gpu, error) : WW_OK;
 }
 
@@ -513,6 +513,8 @@ enum ww_code ww_engine_replay(struct ww_engine *engine, const struct ww_launch *
     if (c->cluster_size < 2) c->next_cta = source->next(source->context, c->next_cta);
     WW_TRY(choose_spans(engine, error));
     c->window = ww_windows_length(c);
+    c->told = ww_arena_array(&engine->arena, engine->gpu.sm_count, sizeof *c->told);
+    if (!c->told) return ww_fail_nomem(error, "the SMs");
     for (uint32_t g = 0; c->shard && g < c->groups; g++) c->shard[g].core.window = c->window;
     ww_alone_plan(c);
     enum ww_code code = run(c, error);

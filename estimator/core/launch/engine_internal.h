@@ -103,6 +103,8 @@ bool ww_core_post(struct ww_core *core, struct ww_outbox *box, const struct ww_m
 void ww_core_made_room(struct ww_sm *sm, uint64_t cycle);
 /* Reports progress periodically. */
 void ww_core_report(struct ww_core *core);
+/* Counts are of the epoch of `cycle` from now on. */
+void ww_epochs_reach(struct ww_core *core, uint64_t cycle);
 /* Brings up to date what is known of a group whose cycles up to this one are over. */
 void ww_core_summarise(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* The SMs of a group that step or receive messages in `cycle` do so; core is the group's. */

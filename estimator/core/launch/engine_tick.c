@@ -212,6 +212,11 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     summarise(core, index, cycle);
 }
 
+void ww_epochs_reach(struct ww_core *core, uint64_t cycle) {
+    if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
+    if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
+}
+
 static void one_cycle(struct ww_core *core, uint64_t cycle) {
     core->now = cycle;
     if (core->dispatch_at <= cycle) {
@@ -221,8 +226,7 @@ static void one_cycle(struct ww_core *core, uint64_t cycle) {
     if (core->team) {
         ww_team_step(core, cycle);
     } else {
-        if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
-        if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
+        ww_epochs_reach(core, cycle);
         for (uint32_t g = 0; g < core->groups; g++)
             if (ww_core_due(core, g, cycle)) ww_core_step_group(core, g, cycle);
     }

@@ -47,18 +47,13 @@ enum ww_code ww_shards_begin(struct ww_core *core, struct ww_team *team, struct 
     return WW_OK;
 }
 
-static void begin_cycle(struct ww_core *core, uint64_t cycle) {
-    if (cycle >= core->epochs.end) ww_epochs_advance(&core->epochs, cycle);
-    if (core->epochs.failed) ww_core_fail(core, ww_fail_nomem(core->error, "epochs"));
-}
-
 void ww_shard_step(struct ww_shard *s, uint32_t group, uint64_t cycle) {
-    begin_cycle(&s->core, cycle);
+    ww_epochs_reach(&s->core, cycle);
     ww_core_step_group(&s->core, group, cycle);
 }
 
 void ww_shard_alone(struct ww_shard *s, uint32_t group, uint64_t cycle) {
-    begin_cycle(&s->core, cycle);
+    ww_epochs_reach(&s->core, cycle);
     ww_alone_group(&s->core, group, cycle);
 }
 

@@ -45,8 +45,6 @@ void ww_team_alone(struct ww_core *core, uint64_t cycle);
 bool ww_team_parts(struct ww_core *core, uint32_t cycles);
 /* Waits until that is done, or does it. */
 void ww_team_finish(struct ww_team *team);
-/* By SM, for the times before which it gets no message. */
-uint64_t *ww_team_quiet(struct ww_team *team);
 /* Steps the SMs that have something to do in `cycle`. Memory's events up to the next edge may have passed then.
  */
 void ww_team_step(struct ww_core *core, uint64_t cycle);

@@ -332,10 +332,6 @@ void ww_team_finish(struct ww_team *t) {
     atomic_store_explicit(&t->job_state, NO_JOB, memory_order_relaxed);
 }
 
-uint64_t *ww_team_quiet(struct ww_team *t) {
-    return t->quiet;
-}
-
 bool ww_team_parts(struct ww_core *core, uint32_t cycles) {
     struct ww_team *t = core->team;
     bool parted = t->windows.together, parts = helps(&t->windows, core, cycles, PART_STRETCH, PART_SETTLING);

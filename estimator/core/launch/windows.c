@@ -1,5 +1,6 @@
 /* The memory system on a thread of its own, one window of cycles ahead of the SMs. */
 #include "windows.h"
+#include "alone.h"
 
 #include "engine_internal.h"
 #include "shard.h"
@@ -16,6 +17,18 @@ struct ahead {
 static void go_ahead(void *context) {
     struct ahead *a = context;
     a->went = ww_memsys_advance(a->memory, a->ps);
+}
+
+static void start_ahead(struct ww_core *core, struct ahead *ahead) {
+    if (core->team)
+        ww_team_start(core->team, go_ahead, ahead);
+    else
+        go_ahead(ahead);
+}
+
+/* Whether it is better for the memory system to be apart in the next so many cycles. */
+static bool parts(struct ww_core *core, uint32_t cycles) {
+    return !core->team || ww_team_parts(core, cycles);
 }
 
 /* What ties the two together in other ways than requests and replies, or looks at both in the middle of a
@@ -36,7 +49,7 @@ static bool reads_strongly(const struct ww_core *core) {
 /* Requests of the window that begins at a cycle, which are offered at the time of the cycle before or later, do
  * not matter within two windows. */
 uint64_t ww_windows_length(const struct ww_core *core) {
-    if (!core->team || tied(core)) return 0;
+    if (tied(core)) return 0;
     uint64_t lead = ww_memsys_lead(core->memory, reads_strongly(core));
     return lead ? ((lead - 1) << 16) / (2 * core->clock.period_fp) : 0;
 }
@@ -50,7 +63,12 @@ static uint64_t limit_of(const struct ww_core *core) {
 /* SMs go through the cycles before `end` that can go alone. */
 static void run_alone(struct ww_core *core, uint64_t cycle, uint64_t end) {
     core->alone_until = end;
-    ww_team_alone(core, cycle);
+    if (core->team) {
+        ww_team_alone(core, cycle);
+    } else {
+        ww_epochs_reach(core, cycle);
+        for (uint32_t g = 0; g < core->groups; g++) ww_alone_group(core, g, cycle);
+    }
     for (uint32_t g = 0; g < core->groups; g++)
         if (core->summary[g].completed) ww_dispatch_collect(core, g);
 }
@@ -105,25 +123,25 @@ static uint64_t run_windows(struct ww_core *core, uint64_t cycle, uint64_t limit
         uint64_t further = window_end(core, end, limit);
         goes_on = goes_on && further > end;
         ahead.ps = ww_clock_time(&core->clock, further - 1);
-        if (goes_on) ww_team_start(core->team, go_ahead, &ahead);
+        if (goes_on) start_ahead(core, &ahead);
         next = run_sms(core, begin, end, &active);
-        if (goes_on) ww_team_finish(core->team);
+        if (goes_on && core->team) ww_team_finish(core->team);
         if (core->code_failed != WW_OK) break;
         bool room = ww_memsys_exchange(memory, core->told_ps, ahead.ps + 1);
         if (!goes_on) break;
         begin = end;
         end = further;
-        goes_on = room && active && !done(core) && ww_team_parts(core, (uint32_t)length);
+        goes_on = room && active && !done(core) && parts(core, (uint32_t)length);
     }
     return next;
 }
 
 uint64_t ww_windows_run(struct ww_core *core, uint64_t cycle, uint64_t ps) {
-    if (!ww_team_parts(core, 1) || done(core)) return cycle;
+    if (!parts(core, 1) || done(core)) return cycle;
     uint64_t limit = limit_of(core);
     if (limit < cycle + LEAST) return cycle;
     if (!ww_memsys_part(core->memory, ps)) return cycle;
-    core->told_ps = ww_team_quiet(core->team);
+    core->told_ps = core->told;
     uint64_t next = run_windows(core, cycle, limit);
     core->told_ps = NULL;
     core->alone_until = 0;

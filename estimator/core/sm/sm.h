@@ -392,7 +392,8 @@ struct ww_core {
     struct ww_team *team;   /* these threads */
     uint64_t
         *quiet; /* by SM, while threads step: times before which it gets no message from memory; else NULL */
-    uint64_t *told_ps; /* the same of SMs that memory is apart from; else NULL */
+    uint64_t *told_ps; /* the same of SMs that memory is apart from (`told`); else NULL */
+    uint64_t *told;
     uint64_t window;   /* cycles for which memory can be apart from the SMs (launch/windows.h); 0: it cannot */
     uint64_t alone_until;  /* in a window: its end, up to which SMs may go alone (launch/alone.h); else 0 */
     uint32_t alone_misses; /* requests in its miss queue with which an SM does not */
