@@ -250,9 +250,9 @@ uint64_t ww_memsys_told(const struct ww_memsys *m) {
     (void)m;
     return UINT64_MAX;
 }
-bool ww_memsys_tell(struct ww_memsys *m, uint64_t *quiet) {
-    (void)m, (void)quiet;
-    return true;
+uint32_t ww_memsys_tell(struct ww_memsys *m) {
+    (void)m;
+    return WW_MEMSYS_NO_REPLY;
 }
 const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet) {
     (void)m, (void)sm, (void)quiet;

@@ -129,9 +129,17 @@ static void together(struct world *w, uint64_t from, uint64_t to) {
     }
 }
 
+static void tell(struct world *w) {
+    uint64_t ps = ww_memsys_told(w->memory);
+    uint32_t sm = ww_memsys_tell(w->memory);
+    if (sm == WW_MEMSYS_NO_REPLY) return;
+    assert_true(sm < w->spec.sm_count);
+    on_reply(w, (uint16_t)sm, ww_memsys_take_reply(w->memory, (uint16_t)sm, &w->quiet[sm]), ps);
+}
+
 static void run_sms(struct world *w, uint64_t from, uint64_t to) {
     for (uint64_t cycle = from; cycle < to; cycle++) {
-        while (ww_memsys_told(w->memory) <= time_of(w, cycle)) ww_memsys_tell(w->memory, w->quiet);
+        while (ww_memsys_told(w->memory) <= time_of(w, cycle)) tell(w);
         ww_memsys_tick(w->memory, time_of(w, cycle));
         send(w, cycle);
     }

@@ -33,14 +33,20 @@ static inline bool goes_on(const struct ww_sm *sm, bool more) {
     return !(more && (room || cta_may_leave(sm)));
 }
 
-/* Replies that come to the SM by `cycle`; returns the cycle of the next step because of them. */
-static uint64_t receive(struct ww_sm *sm, uint64_t *quiet, uint64_t cycle) {
-    struct ww_memsys *memory = sm->core->memory;
-    uint64_t ps = ww_clock_time(&sm->core->clock, cycle);
-    ww_sm_advance(sm, cycle);
+bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    uint64_t ps = ww_clock_time(&core->clock, cycle), *quiet = &core->main->told_ps[sm->id];
+    if (*quiet > ps) return false;
     do {
-        ww_l1_reply(sm, ww_memsys_take_reply(memory, (uint16_t)sm->id, quiet), cycle);
+        ww_l1_reply(sm, ww_memsys_take_reply(core->memory, (uint16_t)sm->id, quiet), cycle);
     } while (*quiet <= ps);
+    return true;
+}
+
+/* The same of an SM that goes alone; returns the cycle of the next step because of them. */
+static uint64_t receive(struct ww_sm *sm, uint64_t cycle) {
+    ww_sm_advance(sm, cycle);
+    ww_alone_receive(sm, cycle);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     return sm->became_ready ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
 }
@@ -48,14 +54,14 @@ static uint64_t receive(struct ww_sm *sm, uint64_t *quiet, uint64_t cycle) {
 uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next) {
     struct ww_core *core = sm->core, *all = core->main;
     uint64_t end = all->alone_until < core->epochs.end ? all->alone_until : core->epochs.end;
-    uint64_t *quiet = &all->told_ps[sm->id];
+    const uint64_t *quiet = &all->told_ps[sm->id];
     bool more = all->next_cta < all->cta_count;
     if (!core->runs_ahead || !sm->lsu.skips_retries) return next;
     while (goes_on(sm, more)) {
         uint64_t reply = ww_clock_cycle(&core->clock, *quiet), at = next < reply ? next : reply;
         if (at >= end) break;
         if (reply == at) {
-            uint64_t woken = receive(sm, quiet, at);
+            uint64_t woken = receive(sm, at);
             if (woken < next) next = woken;
             if (next > at) continue;
         }

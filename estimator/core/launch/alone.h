@@ -16,6 +16,8 @@
 
 /* Derives once a launch up to how many requests in its miss queue an SM goes on. */
 void ww_alone_plan(struct ww_core *core);
+/* In windows: the SM takes the replies that come to it by `cycle`. False: there are none. */
+bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle);
 /* The SM, whose next step is in `next`, goes on by itself in the window, as far as it can. Returns the cycle of
  * the next step, in which it steps with the others. */
 uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next);

@@ -94,13 +94,15 @@ uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
         if (sm->misses.count) ww_core_sends(sm->core, sm->id);
         ww_dma_retry(sm->dma, cycle);
     }
+    bool replied = box->count != 0;
     for (uint32_t i = 0; i < box->count; i++) ww_l1_reply(sm, &box->reply[i], cycle);
     if (box->released) ww_waits_release(sm, box->released, cycle);
-    if (box->count && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     box->count = 0;
     box->unblocked = false;
     box->released = 0;
     if (is_ahead) return WW_NEVER;
+    if (sm->core->main->told_ps) replied |= ww_alone_receive(sm, cycle);
+    if (replied && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->became_ready || lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
@@ -128,7 +130,7 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
         struct ww_sm *sm = &core->sm[id];
         next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
         if (core->main->alone_until) {
-            next = ww_alone_run(sm, next);
+            if (!sm->lsu.held) next = ww_alone_run(sm, next);
         } else if (next < cycle + WW_AHEAD_NEAR && ww_sm_alone(sm)) {
             uint64_t end = ahead_until(core, sm, cycle);
             if (next < end) next = ww_sm_run_ahead(sm, next, end);
@@ -359,6 +361,12 @@ void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, u
     core->replies++;
     ww_core_post(core, box, reply);
     ww_l1_prefetch_entry(&core->sm[sm], reply);
+}
+
+void ww_core_replied(struct ww_core *core, uint32_t sm, uint64_t now_ps) {
+    core->replies++;
+    core->last_reply_ps = now_ps;
+    if (sm != WW_MEMSYS_TAKEN) outbox_to(core, sm, now_ps);
 }
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {

@@ -34,8 +34,8 @@ static bool parts(struct ww_core *core, uint32_t cycles) {
 /* What ties the two together in other ways than requests and replies, or looks at both in the middle of a
  * launch. */
 static bool tied(const struct ww_core *core) {
-    return core->cluster_size > 1 || core->governor || core->concurrent || core->waits || core->spans ||
-           core->marks.count;
+    return !core->runs_ahead || core->cluster_size > 1 || core->governor || core->concurrent || core->waits ||
+           core->spans || core->marks.count;
 }
 
 static bool reads_strongly(const struct ww_core *core) {
@@ -73,6 +73,16 @@ static void run_alone(struct ww_core *core, uint64_t cycle, uint64_t end) {
         if (core->summary[g].completed) ww_dispatch_collect(core, g);
 }
 
+/* Messages that take effect in the same cycle as the next one, which comes at time ps. */
+static void tell(struct ww_core *core, uint64_t ps) {
+    uint64_t end = ww_clock_time(&core->clock, ww_clock_cycle(&core->clock, ps));
+    do {
+        uint32_t sm = ww_memsys_tell(core->memory);
+        if (sm != WW_MEMSYS_NO_REPLY) ww_core_replied(core, sm, ps);
+        ps = ww_memsys_told(core->memory);
+    } while (ps <= end);
+}
+
 /* SMs go through the cycles from `cycle` to `end`, alone or as in ww_core_tick, with messages in place of
  * events. Returns the next cycle in which they have something to do. */
 static uint64_t run_sms(struct ww_core *core, uint64_t cycle, uint64_t end, bool *active) {
@@ -84,10 +94,7 @@ static uint64_t run_sms(struct ww_core *core, uint64_t cycle, uint64_t end, bool
         cycle = ww_core_next_cycle(core);
         uint64_t ps = cycle < end ? ww_clock_time(&core->clock, cycle) : last_ps;
         if (told <= ps) {
-            if (!ww_memsys_tell(core->memory, core->told_ps)) {
-                core->replies++;
-                core->last_reply_ps = told;
-            }
+            tell(core, told);
             *active = true;
             continue;
         }

@@ -237,7 +237,7 @@ bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps) {
 /* Lets events up to time ps pass, while there are such and something is in flight. */
 static void pass_events(struct ww_memsys *m, uint64_t ps) {
     struct ww_exchange *x = m->exchange;
-    while (!ww_memsys_idle(m) && ww_queue_next(m->l2.queue) <= ps) ww_queue_step(m->l2.queue);
+    while (!ww_memsys_idle(m) && ww_queue_step_by(m->l2.queue, ps)) continue;
     uint64_t reached = ww_memsys_idle(m) ? ww_queue_now(m->l2.queue) : ps;
     if (reached > x->reached) x->reached = reached;
 }
@@ -245,7 +245,7 @@ static void pass_events(struct ww_memsys *m, uint64_t ps) {
 /* The same, whether anything is in flight or not. */
 static void catch_up(struct ww_memsys *m, uint64_t ps) {
     if (m->exchange->reached >= ps) return;
-    while (ww_queue_next(m->l2.queue) <= ps) ww_queue_step(m->l2.queue);
+    while (ww_queue_step_by(m->l2.queue, ps)) continue;
     m->exchange->reached = ps;
 }
 
@@ -318,25 +318,22 @@ const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm
     return &t->reply;
 }
 
-bool ww_memsys_tell(struct ww_memsys *m, uint64_t *quiet) {
+uint32_t ww_memsys_tell(struct ww_memsys *m) {
     struct ww_exchange *x = m->exchange;
     const struct ww_memsys_client *client = &m->xbar.client;
     if (x->retry_ps < told_ps(x)) {
         uint64_t ps = x->retry_ps;
         client->unblocked(client->context, ww_exchange_take_retry(x), ps);
-        return true;
+        return WW_MEMSYS_NO_REPLY;
     }
     uint32_t i = x->next++;
     const struct ww_told *t = &x->told.item[i];
     if (x->next + 4 < x->told.count) __builtin_prefetch(t + 4);
     if (t->slice != WW_TOLD_REPLY) {
         ww_xbar_told(&m->xbar, t->slice, t->count, t->ps);
-        return true;
+        return WW_MEMSYS_NO_REPLY;
     }
-    if (x->reply[t->sm] != i) return false;
-    ww_memsys_take_reply(m, t->sm, &quiet[t->sm]);
-    client->reply(client->context, t->sm, &t->reply, t->ps);
-    return true;
+    return x->reply[t->sm] <= i ? t->sm : WW_MEMSYS_TAKEN;
 }
 
 bool ww_memsys_join(struct ww_memsys *m, uint64_t ps) {

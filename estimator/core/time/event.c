@@ -229,15 +229,16 @@ WW_AHEAD prefetch_owner(const struct ww_event *e) {
     for (int line = 0; line < LINES_AHEAD; line++) __builtin_prefetch((const char *)e + line * HOST_LINE, 1);
 }
 
-bool ww_queue_step(struct ww_queue *q) {
+/* Bucket of the next event, which the ring holds then; BUCKETS: there is none. */
+static inline uint32_t next_bucket(struct ww_queue *q) {
     uint32_t index = first_bucket(q);
-    bool ring_empty = index == BUCKETS;
-    if (q->far && (ring_empty || q->far_first <= q->ring[index]->next->time >> q->shift)) {
-        take_far(q);
-        index = first_bucket(q);
-    } else if (ring_empty) {
-        return false;
-    }
+    if (!q->far || (index != BUCKETS && q->far_first > q->ring[index]->next->time >> q->shift)) return index;
+    take_far(q);
+    return first_bucket(q);
+}
+
+/* Fires the first event of the bucket. */
+static inline void fire(struct ww_queue *q, uint32_t index) {
     struct ww_event *last = q->ring[index], *e = last->next;
     last->next = e->next;
     if (e == last)
@@ -248,6 +249,23 @@ bool ww_queue_step(struct ww_queue *q) {
     q->now = e->time;
     q->base = e->time >> q->shift;
     e->fn(e->owner, e, q->now);
+}
+
+bool ww_queue_step(struct ww_queue *q) {
+    uint32_t index = next_bucket(q);
+    if (index == BUCKETS) return false;
+    fire(q, index);
+    return true;
+}
+
+bool ww_queue_step_by(struct ww_queue *q, uint64_t time) {
+    uint32_t index = first_bucket(q);
+    if (q->far && (index == BUCKETS || q->far_first <= q->ring[index]->next->time >> q->shift)) {
+        if (ww_queue_next(q) > time) return false; /* the ring does not move for it */
+        index = next_bucket(q);
+    }
+    if (index == BUCKETS || q->ring[index]->next->time > time) return false;
+    fire(q, index);
     return true;
 }
 

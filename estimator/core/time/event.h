@@ -52,6 +52,8 @@ bool ww_queue_takes_late(const struct ww_queue *q, uint64_t ps);
 void ww_queue_cancel(struct ww_queue *q, struct ww_event *e);
 /* Fires the next event; false if none is left. */
 bool ww_queue_step(struct ww_queue *q);
+/* The same if its time is not after `time`. */
+bool ww_queue_step_by(struct ww_queue *q, uint64_t time);
 uint64_t ww_queue_now(const struct ww_queue *q);
 /* Time of the next event, UINT64_MAX if none. */
 uint64_t ww_queue_next(const struct ww_queue *q);
