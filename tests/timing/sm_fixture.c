@@ -183,7 +183,7 @@ struct replay program_run_mech(struct program *p, const struct ww_gpu_spec *gpu,
                                         .epoch_cycles = epoch_cycles,
                                         .per_pc = true,
                                         .probe = p->probe,
-                                        .in_step = p->restless,
+                                        .in_step = p->restless || p->in_step,
                                         .code_known = p->code_known,
                                         .fast = p->fast,
                                         .threads = p->threads};

@@ -22,6 +22,7 @@ struct program {
     struct ww_probe *probe; /* or NULL */
     uint32_t threads;       /* 0: one */
     bool restless;          /* every SM steps in every cycle, whether anything can happen or not */
+    bool in_step;           /* no SM is ahead of the others */
     bool fast;              /* fast replay */
     bool code_known;        /* a launch before has run the code */
     const uint8_t *roles;   /* of instructions in copies (core/sm/copy.h), or NULL */
