@@ -9,7 +9,7 @@
 
 uint32_t ww_shard_shift(uint32_t sms, uint32_t threads) {
     uint32_t shift = 6;
-    if (threads < 2 || sms < WW_THREADS_GROUPS) return shift;
+    if (threads < 2 || sms < WW_THREADS_SMS) return shift;
     while (shift && sms >> shift < 4 * threads && (sms - 1) >> (shift - 1) < 64) shift--;
     return shift;
 }

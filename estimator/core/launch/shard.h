@@ -17,8 +17,7 @@
 #include "../sm/sm.h"
 
 #define WW_THREADS_MAX 16
-#define WW_THREADS_GROUPS 20 /* SMs of a GPU from which on several threads step them */
-#define WW_THREADS_SMS 8     /* from which on another thread has the memory system (windows.h) */
+#define WW_THREADS_SMS 8 /* of a GPU, from which on several threads are used */
 
 /* A group of SMs, and what they count. */
 struct ww_shard {

@@ -1,4 +1,4 @@
-/* The memory system on a thread of its own, one window of cycles ahead of the SMs. */
+/* The memory system one window of cycles ahead of the SMs. */
 #include "windows.h"
 #include "alone.h"
 

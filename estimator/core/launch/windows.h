@@ -1,11 +1,12 @@
-/* windows.h: the memory system on a thread of its own, one window of cycles ahead of the SMs.
+/* windows.h: the memory system goes through windows of cycles before the SMs do.
  *
- *   SMs:            window 0 | window 1 | window 2 | ...
+ *   SMs:              window 0 | window 1 | window 2 | ...
  *   memory:  window 0 | window 1 | window 2 | window 3 ...
- *                    ^ the threads meet: requests and messages change hands (core/memory/exchange.h)
+ *                     ^ requests and messages change hands (core/memory/exchange.h)
  *
- * A thread that has nothing of the memory system to do steps groups of SMs (team.c). Results are those of one
- * thread. */
+ * One thread goes through a window of memory's, then through one of the SMs'. Of several threads, one takes
+ * memory's next window while the others take SMs alone (alone.h), and takes such SMs when it is done (team.c).
+ * Results are those of cycle by cycle. */
 #ifndef WW_CORE_WINDOWS_H
 #define WW_CORE_WINDOWS_H
 

@@ -4,9 +4,9 @@
  *                       <--messages, by time---  it is ahead by up to two windows
  *
  * What an SM sends has no effect at a slice before the latencies of crossbar and L2 have passed. Two windows of
- * less than that let one thread step the SMs through one of them, while another lets the memory system's events
- * of the next one pass: it needs the requests up to the window before, and the SMs all messages up to the end
- * of theirs. Between windows the threads meet, and pass on what they have written (ww_memsys_exchange).
+ * less than that let the SMs step through one of them, while (or after) the memory system's events of the next
+ * one pass: it needs the requests up to the window before, and the SMs all messages up to the end of theirs.
+ * Between windows both pass on what they have written (ww_memsys_exchange).
  *
  * Results are those of events in order:
  * - Whether a request is refused depends on what the SM's port and the slice hold. The SMs' side counts that
