@@ -27,9 +27,10 @@ static bool reserve_pool(struct ww_wwt_decoder *x) {
     if (d->pool_count > WW_WWT_POOL_MAX)
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "a group has too many listed addresses");
     size_t room = d->pool_room ? d->pool_room * 2 : 4096;
-    uint64_t *pool = ww_wwt_more_room(d, d->pool, &d->pool_room, room, sizeof *pool);
+    uint64_t *pool = realloc(d->growing, room * sizeof *pool);
     if (!pool) return ww_wwt_no_memory(x);
-    d->pool = pool;
+    d->growing = pool;
+    d->pool_room = room;
     return true;
 }
 
@@ -73,7 +74,7 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     }
     if (form == WW_WWT_FORM_REF_LIST) {
         if (!ref || ref->list == WW_AFFINE) return false;
-        for (unsigned i = 0; i < n; i++) out[i] = ww_listed(ref, a->x->d->pool, i) + base - ref->base;
+        for (unsigned i = 0; i < n; i++) out[i] = ww_listed(ref, a->x->d->growing, i) + base - ref->base;
         return true;
     }
     if (form == WW_WWT_FORM_INDEX) {
@@ -125,7 +126,7 @@ static int32_t span_of(const struct extent *e, uint64_t first) {
 static uint32_t put_list(struct ww_wwt_decoded *d, const uint64_t *address, unsigned n,
                          const struct extent *e) {
     uint32_t at = (uint32_t)d->pool_count, in_word = 1;
-    void *list = d->pool + at;
+    void *list = d->growing + at;
     if (e->low >= INT16_MIN && e->high <= INT16_MAX) {
         for (unsigned i = 0; i < n; i++) ((int16_t *)list)[i] = (int16_t)(address[i] - address[0]);
         at |= WW_LIST_16;
@@ -168,7 +169,7 @@ static bool decode_list(struct access_decoder *a, uint32_t inst, unsigned form, 
     }
     if (!known && !add_list(a, s, form, shift, c, base, room, &shape)) return false;
     *out = (struct ww_access){known ? base : *room, shape.span, shape.list};
-    *address = known ? ww_list_addresses(out, a->x->d->pool, ww_bits(c->mask), room) : room;
+    *address = known ? ww_list_addresses(out, a->x->d->growing, ww_bits(c->mask), room) : room;
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(a->x);
     ww_wwt_learn_list(s, c->mask, *address);
     a->last[inst] = shape.list & ~WW_LIST_PLACE ? shape : (struct shape){0, 0};
@@ -244,7 +245,7 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     }
     ww_wwt_learn(&a->p, s, out->base, &c);
     if (!ww_wwt_is_surprise(kind, form)) return true;
-    if (list && !address) address = ww_list_addresses(out, x->d->pool, ww_bits(step->mask), room);
+    if (list && !address) address = ww_list_addresses(out, x->d->growing, ww_bits(step->mask), room);
     ww_wwt_learn_index(&a->p, s, &c, out, address);
     return true;
 }
