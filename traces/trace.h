@@ -138,9 +138,11 @@ struct ww_step {
 #define WW_SHARED_RANK_SHIFT 24u
 #define WW_CLUSTER_CTAS 16u /* of a cluster at most */
 
-/* Addresses of one step. list == WW_AFFINE: lane l's address is base + stride * l. Otherwise the addresses
- * of the active lanes, in lane order, stand at pool[list ...]; stride is then at least the distance from the
- * lowest to the highest of them, or 0 if that is not known. Shared addresses are byte offsets in the
+/* Addresses of one step. list == WW_AFFINE: lane l's address is base + stride * l. Otherwise it names a list in
+ * the pool, of the active lanes in lane order (ww_listed, ww_list_addresses): from pool[list] on addresses, or,
+ * with WW_LIST_32 or WW_LIST_16 in `list`, as signed numbers of that many bits what is added to base, which is
+ * then the first one's address. Such a list may serve any number of accesses. stride is at least the distance
+ * from the lowest to the highest address, or 0 if that is not known. Shared addresses are byte offsets in the
  * CTA's allocation (see WW_SHARED_RANK_SHIFT); local ones byte offsets in the thread's frame; constant ones
  * byte offsets in the bank; global ones are virtual. For WW_OP_BARRIER and WW_OP_SLEEP with WW_INST_ACCESS base
  * holds a value: the barrier number in bits 0-7 and its threads in bits 8-23; nanoseconds to sleep. For
@@ -148,11 +150,50 @@ struct ww_step {
  * WW_INST_WAIT the access is affine, all lanes have the address base, and stride is no distance but the number
  * of steps of the launch that have written the aligned word of 4 bytes at base before the load is performed. */
 #define WW_AFFINE UINT32_MAX
+#define WW_LIST_32 ((uint32_t)1 << 30)
+#define WW_LIST_16 ((uint32_t)2 << 30)
+#define WW_LIST_PLACE (WW_LIST_32 - 1) /* mask of the place in the pool */
 struct ww_access {
     uint64_t base;
     int32_t stride;
     uint32_t list;
 };
+
+/* log2 of the bytes that a list has for each lane. */
+static inline uint32_t ww_list_shift(uint32_t list) {
+    return 3 - (list >> 30);
+}
+
+/* Address number n of a list. */
+static inline uint64_t ww_listed(const struct ww_access *a, const uint64_t *pool, uint32_t n) {
+    const void *list = pool + (a->list & WW_LIST_PLACE);
+    if (a->list & WW_LIST_16) return a->base + (uint64_t)(int64_t)((const int16_t *)list)[n];
+    if (a->list & WW_LIST_32) return a->base + (uint64_t)(int64_t)((const int32_t *)list)[n];
+    return ((const uint64_t *)list)[n];
+}
+
+static inline void ww_list_from_32(uint64_t *restrict to, const int32_t *restrict from, uint64_t base,
+                                   uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) to[i] = base + (uint64_t)(int64_t)from[i];
+}
+
+static inline void ww_list_from_16(uint64_t *restrict to, const int16_t *restrict from, uint64_t base,
+                                   uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) to[i] = base + (uint64_t)(int64_t)from[i];
+}
+
+/* The n addresses of a list: those in the pool, or in `room`. */
+static inline const uint64_t *ww_list_addresses(const struct ww_access *a, const uint64_t *pool, uint32_t n,
+                                                uint64_t room[static 32]) {
+    const void *list = pool + (a->list & WW_LIST_PLACE);
+    if (!(a->list & ~WW_LIST_PLACE)) return list;
+    /* The compiler makes vectors of a loop with a fixed count. */
+    if (a->list & WW_LIST_16)
+        n == 32 ? ww_list_from_16(room, list, a->base, 32) : ww_list_from_16(room, list, a->base, n);
+    else
+        n == 32 ? ww_list_from_32(room, list, a->base, 32) : ww_list_from_32(room, list, a->base, n);
+    return room;
+}
 
 /* The access without the count of a wait: what its addresses are. */
 static inline struct ww_access ww_access_place(const struct ww_inst *inst, const struct ww_access *a) {
@@ -164,7 +205,7 @@ static inline struct ww_access ww_access_place(const struct ww_inst *inst, const
 struct ww_warp_stream {
     const struct ww_step *step;
     const struct ww_access *access;
-    const uint64_t *pool; /* that access.list indexes */
+    const uint64_t *pool; /* that has its lists */
     uint32_t step_count, access_count;
 };
 

@@ -1,4 +1,4 @@
-/* Blocks of memory that are given back in about the order in which they were taken. */
+/* Blocks of memory side by side in large pages of the system. */
 #include "slabs.h"
 #include "pages.h"
 #include <stdint.h>
@@ -8,10 +8,10 @@
 #define SLAB ((size_t)8 << 20)
 #define KEPT 2u /* empty slabs */
 
-struct ww_slab {
-    _Alignas(16) struct ww_slab *next; /* what is behind the header is aligned as it is */
-    size_t used;                       /* bytes from its start */
-    size_t blocks;
+/* Free bytes of a slab, from its own address on; those of all slabs are in the order of their addresses. */
+struct ww_slab_hole {
+    _Alignas(16) struct ww_slab_hole *next;
+    size_t size;
 };
 
 static size_t rounded(size_t size) {
@@ -44,35 +44,61 @@ static void give_large(struct ww_slabs *s, void *block, size_t size) {
     s->large_size = in_pages(size);
 }
 
-/* ---- slabs ---- */
+/* ---- holes ---- */
 
-static struct ww_slab *slab_of(void *block) {
-    char *p = block;
-    return (struct ww_slab *)(void *)(p - ((uintptr_t)p & (SLAB - 1)));
+/* True if no other slab's memory lies between the hole's end and `at`. */
+static bool reaches(const struct ww_slab_hole *hole, const void *at) {
+    return (const char *)hole + hole->size == (const char *)at && (uintptr_t)at & (SLAB - 1);
 }
 
-static void retire(struct ww_slabs *s, struct ww_slab *slab) {
-    if (s->empty_count == KEPT) {
-        ww_pages_free(slab, SLAB);
-        return;
+static bool is_slab(const struct ww_slab_hole *hole) {
+    return hole->size == SLAB;
+}
+
+/* Takes the whole slab at *link out of the list. */
+static void drop(struct ww_slabs *s, struct ww_slab_hole **link) {
+    struct ww_slab_hole *hole = *link;
+    *link = hole->next;
+    s->empty--;
+    ww_pages_free(hole, SLAB);
+}
+
+/* Adds the memory to the holes. */
+static void add_hole(struct ww_slabs *s, void *block, size_t size) {
+    struct ww_slab_hole **link = &s->hole, **before = NULL, *hole = block;
+    for (; *link && *link < hole; link = &(*link)->next) before = link;
+    *hole = (struct ww_slab_hole){*link, size};
+    *link = hole;
+    if (hole->next && reaches(hole, hole->next)) {
+        hole->size += hole->next->size;
+        hole->next = hole->next->next;
     }
-    slab->next = s->empty;
-    s->empty = slab;
-    s->empty_count++;
+    if (before && reaches(*before, hole)) {
+        (*before)->size += hole->size;
+        (*before)->next = hole->next;
+        link = before;
+    }
+    if (is_slab(*link) && s->empty++ == KEPT) drop(s, link);
 }
 
-static struct ww_slab *new_slab(struct ww_slabs *s) {
-    struct ww_slab *slab = s->empty;
+/* The first `need` bytes of the hole at *link. */
+static void *take_hole(struct ww_slabs *s, struct ww_slab_hole **link, size_t need) {
+    struct ww_slab_hole *hole = *link, *rest = (struct ww_slab_hole *)(void *)((char *)hole + need);
+    s->empty -= is_slab(hole);
+    if (hole->size == need) {
+        *link = hole->next;
+    } else {
+        *rest = (struct ww_slab_hole){hole->next, hole->size - need};
+        *link = rest;
+    }
+    return hole;
+}
+
+static bool add_slab(struct ww_slabs *s) {
     size_t size = SLAB;
-    if (slab) {
-        s->empty = slab->next;
-        s->empty_count--;
-    } else if (!(slab = ww_pages_new(&size, SLAB))) {
-        return NULL;
-    }
-    *slab = (struct ww_slab){.used = sizeof *slab};
-    if (s->current && s->current->blocks == 0) retire(s, s->current);
-    return s->current = slab;
+    void *slab = ww_pages_new(&size, SLAB);
+    if (slab) add_hole(s, slab, SLAB);
+    return slab != NULL;
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -89,50 +115,25 @@ static struct ww_slab *new_slab(struct ww_slabs *s) {
 void *ww_slabs_take(struct ww_slabs *s, size_t size) {
     if (!s || PLAIN) return malloc(size ? size : 1);
     if (is_large(size)) return take_large(s, size);
-    struct ww_slab *slab = s->current;
-    size_t need = rounded(size);
-    if (!slab || slab->used + need > SLAB) slab = new_slab(s);
-    if (!slab) return NULL;
-    char *block = (char *)slab + slab->used;
-    slab->used += need;
-    slab->blocks++;
-    return block;
-}
-
-bool ww_slabs_resize(struct ww_slabs *s, void *block, size_t size, size_t new_size) {
-    if (!s || PLAIN) return new_size <= size;
-    if (is_large(size) || is_large(new_size))
-        return is_large(size) && is_large(new_size) && in_pages(size) == in_pages(new_size);
-    struct ww_slab *slab = slab_of(block);
-    size_t at = (size_t)((char *)block - (char *)slab), end = at + rounded(new_size);
-    if (at + rounded(size) != slab->used) return rounded(new_size) <= rounded(size); /* others lie behind it */
-    if (end > SLAB) return false;
-    slab->used = end;
-    return true;
+    size_t need = rounded(size ? size : 1);
+    for (bool more = true; more; more = add_slab(s))
+        for (struct ww_slab_hole **link = &s->hole; *link; link = &(*link)->next)
+            if ((*link)->size >= need) return take_hole(s, link, need);
+    return NULL;
 }
 
 void ww_slabs_give(struct ww_slabs *s, void *block, size_t size) {
     if (!block) return;
-    if (!s || PLAIN) {
+    if (!s || PLAIN)
         free(block);
-        return;
-    }
-    if (is_large(size)) {
+    else if (is_large(size))
         give_large(s, block, size);
-        return;
-    }
-    struct ww_slab *slab = slab_of(block);
-    if (--slab->blocks) return;
-    slab->used = sizeof *slab;
-    if (slab != s->current) retire(s, slab);
+    else
+        add_hole(s, block, rounded(size ? size : 1));
 }
 
 void ww_slabs_free(struct ww_slabs *s) {
-    if (s->current) retire(s, s->current);
-    for (struct ww_slab *slab = s->empty; slab; slab = s->empty) {
-        s->empty = slab->next;
-        ww_pages_free(slab, SLAB);
-    }
+    while (s->hole) drop(s, &s->hole);
     ww_pages_free(s->large, s->large_size);
     *s = (struct ww_slabs){0};
 }

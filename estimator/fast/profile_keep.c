@@ -44,7 +44,8 @@ static void copy_stream(const struct ww_launch *launch, const struct ww_warp_str
     for (uint32_t i = 0; i < from->step_count; i++) {
         uint32_t n = listed(launch, &from->step[i], a);
         if (n) {
-            memcpy(room->pool + used, from->pool + a->list, n * sizeof *room->pool);
+            uint64_t address[32];
+            memcpy(room->pool + used, ww_list_addresses(a, from->pool, n, address), n * sizeof *room->pool);
             a->list = used;
             used += n;
         }

@@ -26,7 +26,7 @@ enum ww_walk_kind ww_walk_kind(const struct ww_inst *inst) {
 
 uint64_t ww_walk_address(const struct ww_warp_stream *w, const struct ww_access *a, uint32_t lane,
                          uint32_t rank) {
-    return a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * lane) : w->pool[a->list + rank];
+    return a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * lane) : ww_listed(a, w->pool, rank);
 }
 
 static uint32_t sector_bits(uint64_t from, uint64_t to) {

@@ -28,7 +28,7 @@ static uint64_t look(const struct ww_launch *l, const struct ww_warp_stream *war
             if (!(l->inst[s->inst].flags & WW_INST_ACCESS)) continue;
             const struct ww_access *a = &warp[w].access[k++];
             for (int n = a->list == WW_AFFINE ? 0 : __builtin_popcount(s->mask); n > 0; n--)
-                sum += warp[w].pool[a->list + (uint32_t)n - 1];
+                sum += ww_listed(a, warp[w].pool, (uint32_t)n - 1);
         }
         if (k != warp[w].access_count) abort();
     }

@@ -101,6 +101,40 @@ static void requests_come_in_the_order_of_lanes(void **state) {
     assert_int_equal(unit.request[2].key, 0x4000 >> 7);
 }
 
+/* 32 addresses, and as many offsets of them from the first. */
+static void lists_of_offsets_are_what_their_addresses_are(void **state) {
+    (void)state;
+    struct ww_rng r;
+    ww_rng_seed(&r, 3);
+    ww_coalesce_init(&unit, 128);
+    for (unsigned n = 0; n < 1000; n++) {
+        uint64_t pool[48], made[32];
+        uint32_t mask = random_mask(&r), width = 1u << ww_rng_below(&r, 5), bits = n % 2 ? 15 : 22;
+        int16_t *narrow = (int16_t *)(void *)(pool + 32);
+        int32_t *wide = (int32_t *)(void *)(pool + 32);
+        for (unsigned i = 0; i < 32; i++) {
+            pool[i] = i ? pool[0] + ww_rng_below(&r, 1u << bits) - (1u << (bits - 1)) : 1ull << 40;
+            if (n % 2)
+                narrow[i] = (int16_t)(pool[i] - pool[0]);
+            else
+                wide[i] = (int32_t)(pool[i] - pool[0]);
+        }
+        struct ww_access a = {pool[0], 0, 32 | (n % 2 ? WW_LIST_16 : WW_LIST_32)}, full = {0, 0, 0};
+        const uint64_t *is = ww_lane_addresses(&a, pool, mask, made);
+        for (uint32_t i = 0; i < (uint32_t)__builtin_popcount(mask); i++) {
+            assert_int_equal(is[i], pool[i]);
+            assert_int_equal(ww_listed(&a, pool, i), pool[i]);
+        }
+        compare(&a, pool, mask, width);
+        ww_coalesce(&unit, &full, pool, mask, width);
+        ww_coalesce_updates(&unit, &full, pool, mask);
+        struct ww_coalescer expected = unit;
+        ww_coalesce(&unit, &a, pool, mask, width);
+        ww_coalesce_updates(&unit, &a, pool, mask);
+        assert_memory_equal(unit.request, expected.request, unit.count * sizeof *unit.request);
+    }
+}
+
 static void a_store_carries_its_bytes(void **state) {
     (void)state;
     struct ww_access whole = {0x1000, 4, WW_AFFINE}, one = {0x1000, 0, WW_AFFINE};
@@ -231,6 +265,7 @@ int main(void) {
         cmocka_unit_test(affine_accesses_give_the_requests_of_their_lanes),
         cmocka_unit_test(listed_addresses_give_the_requests_of_their_lanes),
         cmocka_unit_test(requests_come_in_the_order_of_lanes),
+        cmocka_unit_test(lists_of_offsets_are_what_their_addresses_are),
         cmocka_unit_test(a_store_carries_its_bytes),
         cmocka_unit_test(updates_of_one_word_follow_one_another),
         cmocka_unit_test(chunks_of_a_line_are_updated_one_after_the_other),

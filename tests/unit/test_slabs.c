@@ -1,4 +1,5 @@
-/* Blocks that are given back in about the order in which they were taken. */
+/* Blocks of memory side by side in large pages of the system. */
+#include "../../estimator/base/rng.h"
 #include "../../estimator/base/slabs.h"
 
 #include <setjmp.h>
@@ -58,48 +59,67 @@ static void memory_of_blocks_that_came_back_is_used_again(void **state) {
     }
     ww_slabs_give(&s, before, MIB);
     ww_slabs_free(&s);
-    assert_true(high - low < 100 * MIB); /* of 1000 MiB that were taken */
+    assert_true(high - low < 8 * MIB); /* of 1000 MiB that were taken */
 }
 
-static void the_latest_block_grows_in_its_place(void **state) {
+static void a_gap_between_blocks_is_filled_first(void **state) {
     (void)state;
     struct ww_slabs s = {0};
-    char *p = ww_slabs_take(&s, 1000), *behind;
-    if (MALLOCS) {
-        ww_slabs_give(&s, p, 1000);
-        skip();
+    char *p = ww_slabs_take(&s, MIB), *gap = ww_slabs_take(&s, MIB), *behind = ww_slabs_take(&s, 16), *q, *r;
+    assert_true(p && gap && behind);
+    ww_slabs_give(&s, gap, MIB);
+    assert_non_null(q = ww_slabs_take(&s, MIB / 2));
+    assert_non_null(r = ww_slabs_take(&s, MIB / 2));
+    if (!MALLOCS) {
+        assert_ptr_equal(q, gap);
+        assert_ptr_equal(r, gap + MIB / 2);
     }
-    assert_true(ww_slabs_resize(&s, p, 1000, MIB));
-    assert_non_null(behind = ww_slabs_take(&s, 16));
-    assert_true(behind >= p + MIB);
     ww_slabs_give(&s, behind, 16);
+    ww_slabs_give(&s, q, MIB / 2);
     ww_slabs_give(&s, p, MIB);
+    ww_slabs_give(&s, r, MIB / 2);
     ww_slabs_free(&s);
 }
 
-static void a_block_with_one_behind_it_only_shrinks(void **state) {
+static void neighbours_that_came_back_are_one_place(void **state) {
     (void)state;
+    enum { BLOCKS = 6 };
     struct ww_slabs s = {0};
-    char *p = ww_slabs_take(&s, 1000), *behind = ww_slabs_take(&s, 16);
-    assert_non_null(p);
-    assert_non_null(behind);
-    assert_false(ww_slabs_resize(&s, p, 1000, 2000));
-    assert_true(ww_slabs_resize(&s, p, 1000, 500));
-    ww_slabs_give(&s, p, 500);
-    ww_slabs_give(&s, behind, 16);
+    char *block[BLOCKS], *last, *all;
+    for (int i = 0; i < BLOCKS; i++) assert_non_null(block[i] = ww_slabs_take(&s, MIB / 2));
+    assert_non_null(last = ww_slabs_take(&s, 16));
+    const int order[BLOCKS] = {1, 4, 0, 2, 5, 3};
+    for (int i = 0; i < BLOCKS; i++) ww_slabs_give(&s, block[order[i]], MIB / 2);
+    assert_non_null(all = ww_slabs_take(&s, BLOCKS * MIB / 2));
+    if (!MALLOCS) assert_ptr_equal(all, block[0]);
+    ww_slabs_give(&s, all, BLOCKS * MIB / 2);
+    ww_slabs_give(&s, last, 16);
     ww_slabs_free(&s);
 }
 
-static void what_a_block_gives_up_is_the_next_ones(void **state) {
+/* Blocks of all sizes, of which a random one goes when there are 64. */
+static void blocks_never_overlap(void **state) {
     (void)state;
+    enum { BLOCKS = 64 };
     struct ww_slabs s = {0};
-    char *p = ww_slabs_take(&s, MIB), *next;
-    assert_non_null(p);
-    assert_true(ww_slabs_resize(&s, p, MIB, 1024));
-    assert_non_null(next = ww_slabs_take(&s, 16));
-    if (!MALLOCS) assert_ptr_equal(next, p + 1024);
-    ww_slabs_give(&s, p, 1024);
-    ww_slabs_give(&s, next, 16);
+    uint64_t *block[BLOCKS] = {NULL};
+    size_t words[BLOCKS] = {0};
+    struct ww_rng r;
+    ww_rng_seed(&r, 7);
+    for (uint64_t i = 1; i < 20000; i++) {
+        size_t at = ww_rng_below(&r, BLOCKS);
+        if (block[at]) {
+            assert_int_equal(block[at][0], block[at][words[at] - 1]);
+            ww_slabs_give(&s, block[at], words[at] * 8);
+        }
+        words[at] = 1 + ww_rng_below(&r, 1u << ww_rng_below(&r, 19));
+        assert_non_null(block[at] = ww_slabs_take(&s, words[at] * 8));
+        block[at][0] = block[at][words[at] - 1] = i;
+    }
+    for (size_t at = 0; at < BLOCKS; at++) {
+        assert_true(!block[at] || block[at][0] == block[at][words[at] - 1]);
+        ww_slabs_give(&s, block[at], words[at] * 8);
+    }
     ww_slabs_free(&s);
 }
 
@@ -121,7 +141,6 @@ static void without_slabs_blocks_are_mallocs(void **state) {
     char *p = ww_slabs_take(NULL, 100);
     assert_non_null(p);
     memset(p, 1, 100);
-    assert_false(ww_slabs_resize(NULL, p, 100, 200));
     ww_slabs_give(NULL, p, 100);
     ww_slabs_give(NULL, NULL, 100);
 }
@@ -130,9 +149,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_aligned_and_apart),
         cmocka_unit_test(memory_of_blocks_that_came_back_is_used_again),
-        cmocka_unit_test(the_latest_block_grows_in_its_place),
-        cmocka_unit_test(a_block_with_one_behind_it_only_shrinks),
-        cmocka_unit_test(what_a_block_gives_up_is_the_next_ones),
+        cmocka_unit_test(a_gap_between_blocks_is_filled_first),
+        cmocka_unit_test(neighbours_that_came_back_are_one_place),
+        cmocka_unit_test(blocks_never_overlap),
         cmocka_unit_test(a_large_block_is_kept_for_the_next_of_its_size),
         cmocka_unit_test(without_slabs_blocks_are_mallocs),
     };

@@ -78,7 +78,7 @@ static void a_recorded_chase_visits_the_array_in_steps(void **state) {
     for (uint32_t i = 0; i < cta.warp[0].step_count; i++) {
         const struct ww_inst *inst = &launch->inst[cta.warp[0].step[i].inst];
         if (!(inst->flags & WW_INST_ACCESS)) continue;
-        uint64_t at = access->list == WW_AFFINE ? access->base : cta.warp[0].pool[access->list];
+        uint64_t at = access->list == WW_AFFINE ? access->base : ww_listed(access, cta.warp[0].pool, 0);
         access++;
         if (inst->op != WW_OP_LOAD || inst->space != WW_SPACE_GLOBAL) continue;
         if (!loads) first = at;

@@ -324,6 +324,70 @@ static void a_list_that_is_not_affine_stays(void **state) {
     ww_trace_close(t);
 }
 
+/* Three lanes at most `apart` bytes from the first, with the span that accesses state. */
+static void check_list(uint64_t apart, uint32_t kind, int32_t span) {
+    struct ww_trace *t;
+    struct ww_cta_trace cta;
+    uint64_t pool[] = {1ull << 40, (1ull << 40) - apart, (1ull << 40) + 1}, out[32];
+    struct ww_access a = write_one(7, (struct ww_access){0, 0, 0}, pool, &t, &cta);
+    assert_int_equal(a.list & ~WW_LIST_PLACE, kind);
+    assert_int_equal(a.stride, span);
+    assert_int_equal(ww_made_addresses(7, &a, cta.warp[0].pool, out), 3);
+    assert_memory_equal(out, pool, sizeof pool);
+    assert_memory_equal(ww_list_addresses(&a, cta.warp[0].pool, 3, out), pool, sizeof pool);
+    ww_trace_close(t);
+}
+
+static void a_list_takes_as_few_bits_as_hold_its_distances(void **state) {
+    (void)state;
+    check_list(1 << 15, WW_LIST_16, (1 << 15) + 1);
+    check_list((1 << 15) + 1, WW_LIST_32, (1 << 15) + 2);
+    check_list(1ull << 31, WW_LIST_32, 0);
+    check_list((1ull << 31) + 1, 0, 0);
+}
+
+/* Each CTA loads from the places of the one before, moved by 4096 bytes. */
+static void moved_copies_of_a_list_share_it(void **state) {
+    (void)state;
+    const struct ww_inst inst = {
+        .op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
+    const struct ww_step step = {0, 15};
+    const char *path = ww_made_path(&arena, "moved.wwt");
+    uint64_t pool[12] = {1000, 1012, 1004, 1100}, out[32];
+    struct ww_access access[3] = {{0, 0, 0}, {0, 0, 4}, {0, 0, 8}};
+    struct ww_warp_stream warp[3];
+    struct ww_cta_trace cta[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t k = 0; k < 4; k++) pool[4 * i + k] = pool[k] + 4096 * i;
+        warp[i] = (struct ww_warp_stream){&step, &access[i], pool, 1, 1};
+        cta[i] = (struct ww_cta_trace){.index = i, .warp_count = 1, .warp = &warp[i]};
+    }
+    struct ww_made_launch l = {.launch = {.kernel = "moved",
+                                          .arch = "sm_70",
+                                          .grid = {3, 1, 1},
+                                          .block = {32, 1, 1},
+                                          .registers_per_thread = 16,
+                                          .inst = &inst,
+                                          .inst_count = 1,
+                                          .string = (const char *const[]){""},
+                                          .string_count = 1},
+                               .cta = cta,
+                               .cta_count = 3};
+    struct ww_trace *t;
+    struct ww_cta_trace is[3];
+    OK(ww_made_write(path, &l, 1, 0, &error));
+    OK(ww_trace_open(path, &t, &error));
+    for (uint32_t i = 0; i < 3; i++) {
+        OK(ww_trace_load_cta(t, 0, i, &is[i], &error));
+        assert_int_equal(is[i].warp->access->list, is[0].warp->access->list);
+        assert_int_equal(is[i].warp->access->stride, 100);
+        ww_made_addresses(15, is[i].warp->access, is[i].warp->pool, out);
+        assert_memory_equal(out, pool + 4 * i, 4 * sizeof *pool);
+    }
+    for (uint32_t i = 0; i < 3; i++) ww_trace_release_cta(t, &is[i]);
+    ww_trace_close(t);
+}
+
 static void strides_and_bases_keep_all_their_bits(void **state) {
     (void)state;
     static const struct ww_access extreme[] = {
@@ -452,6 +516,8 @@ int main(void) {
         T(warps_with_equal_steps_share_them),
         T(a_list_that_is_affine_becomes_so),
         T(a_list_that_is_not_affine_stays),
+        T(a_list_takes_as_few_bits_as_hold_its_distances),
+        T(moved_copies_of_a_list_share_it),
         T(strides_and_bases_keep_all_their_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

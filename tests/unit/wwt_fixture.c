@@ -203,7 +203,7 @@ enum ww_code ww_made_write(const char *path, const struct ww_made_launch *launch
 unsigned ww_made_addresses(uint32_t mask, const struct ww_access *a, const uint64_t *pool, uint64_t *out) {
     unsigned n = 0;
     for (; mask; mask &= mask - 1, n++)
-        out[n] = a->list != WW_AFFINE ? pool[a->list + n]
+        out[n] = a->list != WW_AFFINE ? ww_listed(a, pool, n)
                                       : a->base + (uint64_t)(int64_t)a->stride * (uint64_t)__builtin_ctz(mask);
     return n;
 }

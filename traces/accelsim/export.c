@@ -212,7 +212,9 @@ static bool is_run(uint32_t mask) {
 static void put_addresses(struct ww_buf *b, uint32_t mask, const struct ww_access *a, const uint64_t *pool) {
     unsigned first = mask ? (unsigned)__builtin_ctz(mask) : 0, i = 0;
     bool affine = a->list == WW_AFFINE;
-    uint64_t address = !mask ? 0 : affine ? a->base + (uint64_t)(int64_t)a->stride * first : pool[a->list];
+    uint64_t address = !mask    ? 0
+                       : affine ? a->base + (uint64_t)(int64_t)a->stride * first
+                                : ww_listed(a, pool, 0);
     if (!mask || (affine && is_run(mask))) {
         ww_buf_append(b, "1 0x", 4);
         put_hex(b, address, 1);
@@ -225,7 +227,7 @@ static void put_addresses(struct ww_buf *b, uint32_t mask, const struct ww_acces
     ww_buf_byte(b, ' ');
     for (mask &= mask - 1; mask; mask &= mask - 1) {
         uint64_t next = affine ? a->base + (uint64_t)(int64_t)a->stride * (unsigned)__builtin_ctz(mask)
-                               : pool[a->list + ++i];
+                               : ww_listed(a, pool, ++i);
         put_int(b, (int64_t)(next - address));
         address = next;
     }

@@ -24,7 +24,8 @@ static uint32_t addresses(const struct ww_warp_stream *w, const struct ww_access
     uint32_t n = 0;
     for (uint32_t lane = 0; lane < 32; lane++) {
         if (!(mask >> lane & 1)) continue;
-        out[n] = a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * lane) : w->pool[a->list + n];
+        out[n] =
+            a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * lane) : ww_listed(a, w->pool, n);
         n++;
     }
     return n;

@@ -66,7 +66,7 @@ static void print_access(const struct ww_inst *i, uint32_t mask, const struct ww
     } else {
         const char *before = "  [";
         for (int k = 0; k < __builtin_popcount(mask); k++, before = " ")
-            fprintf(out, "%s0x%llx", before, (unsigned long long)pool[a->list + (uint32_t)k]);
+            fprintf(out, "%s0x%llx", before, (unsigned long long)ww_listed(a, pool, (uint32_t)k));
         fprintf(out, "]");
     }
 }
@@ -109,7 +109,7 @@ static void json_access(struct ww_jsonw *w, const struct ww_inst *i, uint32_t ma
     for (uint32_t lane = 0; lane < 32; lane++) {
         if (!(mask >> lane & 1)) continue;
         uint64_t affine = place.base + (uint64_t)((int64_t)place.stride * (int64_t)lane);
-        ww_jsonw_u64(w, NULL, a->list == WW_AFFINE ? affine : pool[a->list + at]);
+        ww_jsonw_u64(w, NULL, a->list == WW_AFFINE ? affine : ww_listed(a, pool, at));
         at++;
     }
     ww_jsonw_close(w, ']');

@@ -45,7 +45,7 @@ enum ww_code ww_regions_find(const struct ww_launch *launch, const struct ww_cta
 static inline uint64_t ww_region_lane_address(const struct ww_access *a, const uint64_t *pool, uint32_t mask,
                                               uint32_t lane) {
     if (a->list == WW_AFFINE) return a->base + (uint64_t)((int64_t)a->stride * (int64_t)lane);
-    return pool[a->list + (uint32_t)__builtin_popcount(mask & ((1u << lane) - 1))];
+    return ww_listed(a, pool, (uint32_t)__builtin_popcount(mask & ((1u << lane) - 1)));
 }
 
 #endif

@@ -258,7 +258,10 @@ void ww_tf_same_access(struct ww_tf_stream *s, uint32_t mask, const struct ww_ac
     struct ww_access *to = new_access(s);
     if (!to) return;
     *to = *a;
-    if (a->list != WW_AFFINE) put_list(s, to, pool + a->list, (uint32_t)__builtin_popcount(mask));
+    if (a->list == WW_AFFINE) return;
+    uint64_t room[32];
+    uint32_t n = (uint32_t)__builtin_popcount(mask);
+    put_list(s, to, ww_list_addresses(a, pool, n, room), n);
 }
 
 /* ---- registers ---- */

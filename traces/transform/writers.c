@@ -45,9 +45,11 @@ static void fill(struct machine *m, uint64_t word, uint64_t from) {
         m->writer[word] = mix(mix(1, from), ++m->fills[word]);
 }
 
-static void transfer(struct machine *m, uint32_t warp, const uint64_t *list) {
+static void transfer(struct machine *m, uint32_t warp, const struct ww_access *a, uint32_t mask,
+                     const uint64_t *pool) {
     struct ww_dma d;
-    if (!ww_dma_unpack(list, &d)) {
+    uint64_t room[32] = {0};
+    if (!ww_dma_unpack(ww_list_addresses(a, pool, (uint32_t)__builtin_popcount(mask), room), &d)) {
         m->refused = true;
         return;
     }
@@ -132,7 +134,7 @@ static bool run_warp(struct machine *m, uint32_t warp) {
         const struct ww_inst *in = &m->launch->inst[step->inst];
         const struct ww_access *a = in->flags & WW_INST_ACCESS ? &s->access[m->access[warp]++] : NULL;
         if (in->op == WW_OP_BARRIER) return true;
-        if (in->op == WW_OP_DMA && a) transfer(m, warp, s->pool + a->list);
+        if (in->op == WW_OP_DMA && a) transfer(m, warp, a, step->mask, s->pool);
         if (a && in->space == WW_SPACE_SHARED) shared_access(m, in, step, a, s->pool, warp);
         if (m->origin) follow(m, in, warp, step->mask, a, s->pool);
     }

@@ -78,11 +78,17 @@ static void point_warps(struct ww_wwt_decoded *d, size_t count) {
     }
 }
 
-/* The pool was the last to grow: what it has not filled is given back. */
-static void cut_pool(struct ww_wwt_decoded *d) {
-    size_t size = sizeof *d->pool;
-    if (d->pool && ww_slabs_resize(d->slabs, d->pool, (d->pool_room + 1) * size, (d->pool_count + 1) * size))
-        d->pool_room = d->pool_count;
+/* The pool moves from where it has grown to a block of its size. */
+static bool settle_pool(struct ww_wwt_decoder *x) {
+    struct ww_wwt_decoded *d = x->d;
+    size_t room;
+    uint64_t *pool = d->pool_count ? ww_wwt_room(d, &room, d->pool_count, sizeof *pool) : NULL;
+    if (d->pool_count && !pool) return ww_wwt_no_memory(x);
+    if (pool) memcpy(pool, d->growing, d->pool_count * sizeof *pool);
+    free(d->growing);
+    d->growing = NULL;
+    d->pool = pool;
+    return true;
 }
 
 static bool decode_warps(struct ww_wwt_decoder *x) {
@@ -91,17 +97,16 @@ static bool decode_warps(struct ww_wwt_decoder *x) {
     uint64_t count = (uint64_t)d->group->cta_count * x->launch->warps_per_cta;
     if (count > (uint64_t)(c->end - c->p) || count > WW_WWT_GROUP_WARPS_MAX)
         return ww_wwt_reject(x, c, "there are fewer warps than declared");
-    d->warp = calloc((size_t)count, sizeof *d->warp);
+    d->warp = ww_wwt_room(d, &d->warp_room, (size_t)count, sizeof *d->warp);
     uint32_t *warp_path = malloc((size_t)count * sizeof *warp_path);
     bool ok = d->warp && warp_path ? read_warps(x, warp_path, (size_t)count) &&
                                          ww_wwt_decode_accesses(x, warp_path, (size_t)count)
                                    : ww_wwt_no_memory(x);
     free(warp_path);
-    if (!ok) return false;
-    cut_pool(d);
+    if (!ok || !settle_pool(x)) return false;
     point_warps(d, (size_t)count);
     d->bytes = sizeof *d + (size_t)count * sizeof *d->warp + d->step_room * sizeof *d->step +
-               d->access_room * sizeof *d->access + d->pool_room * sizeof *d->pool;
+               d->access_room * sizeof *d->access + d->pool_count * sizeof *d->pool;
     return true;
 }
 
@@ -121,25 +126,13 @@ void *ww_wwt_room(struct ww_wwt_decoded *d, size_t *room, size_t n, size_t size)
     return p;
 }
 
-void *ww_wwt_more_room(struct ww_wwt_decoded *d, void *old, size_t *room, size_t n, size_t size) {
-    if (old && ww_slabs_resize(d->slabs, old, (*room + 1) * size, (n + 1) * size)) {
-        *room = n;
-        return old;
-    }
-    void *p = ww_slabs_take(d->slabs, (n + 1) * size);
-    if (!p) return NULL;
-    if (old) memcpy(p, old, *room * size);
-    free_room(d, old, *room, size);
-    *room = n;
-    return p;
-}
-
 void ww_wwt_decoded_free(struct ww_wwt_decoded *d) {
     if (!d) return;
     free_room(d, d->step, d->step_room, sizeof *d->step);
     free_room(d, d->access, d->access_room, sizeof *d->access);
-    free_room(d, d->pool, d->pool_room, sizeof *d->pool);
-    free(d->warp);
+    free_room(d, d->pool, d->pool_count, sizeof *d->pool);
+    free(d->growing);
+    free_room(d, d->warp, d->warp_room, sizeof *d->warp);
     free(d->path);
     free(d->access_step);
     free(d);

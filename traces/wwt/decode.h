@@ -29,14 +29,13 @@ struct ww_wwt_decoded {
     /* Used while decoding only. */
     struct ww_wwt_path *path;
     size_t path_count, step_count, access_count, pool_count;
-    size_t step_room, access_room, pool_room; /* entries allocated */
-    struct ww_step *access_step;              /* the steps that have an access, of all paths */
+    size_t warp_room, step_room, access_room, pool_room; /* entries allocated */
+    uint64_t *growing;                                   /* the pool */
+    struct ww_step *access_step;                         /* the steps that have an access, of all paths */
 };
 
 /* Gives an array of n entries of `size` bytes, of the group; NULL: no memory. */
 void *ww_wwt_room(struct ww_wwt_decoded *d, size_t *room, size_t n, size_t size);
-/* The same in place of `old` (of *room entries, fewer), with its contents; NULL: no memory, and it stays. */
-void *ww_wwt_more_room(struct ww_wwt_decoded *d, void *old, size_t *room, size_t n, size_t size);
 
 /* Decodes the uncompressed group `g` of the launch (number `number` of a file of that version). Errors:
  * WW_INPUT with *why set, WW_NOMEM. *at is the distance into the data near which it broke a rule. Memory

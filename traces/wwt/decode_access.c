@@ -6,35 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists that are moved copies of one another have one shape: the place of the first of them. The word in front
- * of a list names its shape, and in its upper half how far its addresses lie apart
- * at most. Kernels come back to the same addresses of shared memory again and again, and
- * equal lists (shape and base) need to be there once only: what is decoded then fits the host's caches. */
-struct known_list {
-    uint64_t base;
-    uint32_t shape, list; /* shape 0: none */
+/* A list of offsets, which all accesses share whose lists are moved copies of one another. Kernels come back to
+ * the same pattern of addresses again and again: what is decoded then fits the host's caches. */
+struct shape {
+    uint32_t list; /* 0: none */
+    int32_t span;  /* an access's stride */
 };
-
-enum { KNOWN_BITS = 11, KNOWN_LISTS = 1 << KNOWN_BITS };
 
 struct access_decoder {
     struct ww_wwt_decoder *x;
     struct ww_wwt_predictor p;
-    struct ww_arena lanes;    /* of the instruction states */
-    struct known_list *known; /* by hash of shape and base, the latest */
-    uint32_t *last;           /* by instruction: the list that its lane addresses are of, 0: none */
+    struct ww_arena lanes; /* of the instruction states */
+    struct shape *last;    /* by instruction: of its lane addresses */
 };
 
 /* Room for one more list. */
 static bool reserve_pool(struct ww_wwt_decoder *x) {
     struct ww_wwt_decoded *d = x->d;
-    if (d->pool_room - d->pool_count >= 33) return true;
+    if (d->pool_room - d->pool_count >= 32) return true;
     if (d->pool_count > WW_WWT_POOL_MAX)
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "a group has too many listed addresses");
     size_t room = d->pool_room ? d->pool_room * 2 : 4096;
-    uint64_t *pool = ww_wwt_more_room(d, d->pool, &d->pool_room, room, sizeof *pool);
+    uint64_t *pool = realloc(d->growing, room * sizeof *pool);
     if (!pool) return ww_wwt_no_memory(x);
-    d->pool = pool;
+    d->growing = pool;
+    d->pool_room = room;
     return true;
 }
 
@@ -59,19 +55,6 @@ static inline uint64_t read_split(struct ww_cursor *c) {
     return (v >> 1) ^ (~(v & 1) + 1);
 }
 
-static inline void add_to_all(uint64_t *restrict out, const uint64_t *restrict from, unsigned n,
-                              uint64_t move) {
-    for (unsigned i = 0; i < n; i++) out[i] = from[i] + move;
-}
-
-/* Copies n addresses moved by one distance. The compiler makes vectors of the loop with a fixed count. */
-static void copy_moved(uint64_t *out, const uint64_t *from, unsigned n, uint64_t move) {
-    if (n == 32)
-        add_to_all(out, from, 32, move);
-    else
-        add_to_all(out, from, n, move);
-}
-
 /* Fills `out` with the list's addresses; false if the form does not apply here. */
 static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
                       unsigned shift, const struct ww_wwt_context *context, uint64_t base, uint64_t *out) {
@@ -91,7 +74,7 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
     }
     if (form == WW_WWT_FORM_REF_LIST) {
         if (!ref || ref->list == WW_AFFINE) return false;
-        copy_moved(out, a->x->d->pool + ref->list, n, base - ref->base);
+        for (unsigned i = 0; i < n; i++) out[i] = ww_listed(ref, a->x->d->growing, i) + base - ref->base;
         return true;
     }
     if (form == WW_WWT_FORM_INDEX) {
@@ -101,76 +84,95 @@ static bool read_list(struct access_decoder *a, const struct ww_wwt_inst_state *
         return true;
     }
     if (mask & ~s->lane_mask) return false;
-    uint64_t move = base - s->lane[__builtin_ctz(mask)];
-    if (form == WW_WWT_FORM_LANES && n == 32) {
-        copy_moved(out, s->lane, n, move);
-        return true;
-    }
+    uint64_t move = form == WW_WWT_FORM_LANES ? base - s->lane[__builtin_ctz(mask)] : s->moved;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint64_t from = s->lane[__builtin_ctz(m)];
-        *out++ = form == WW_WWT_FORM_LANES ? from + move : from + (read_split(c) << shift);
+        uint64_t from = s->lane[__builtin_ctz(m)] + move;
+        *out++ = form == WW_WWT_FORM_LANES ? from : from + (read_split(c) << shift);
     }
     return true;
 }
 
-/* The shape of a list in this form: 0 if it may be a new one. `last`: the list of the instruction's lanes. */
-static uint32_t shape_of(const struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
-                         const struct ww_wwt_context *c, uint32_t last) {
-    const uint64_t *pool = a->x->d->pool;
-    if (form == WW_WWT_FORM_REF_LIST)
-        return c->ref && c->ref->list != WW_AFFINE ? (uint32_t)pool[c->ref->list - 1] : 0;
-    return form == WW_WWT_FORM_LANES && last && s->lane_mask == c->mask ? (uint32_t)pool[last - 1] : 0;
+/* The shape of a list in this form: none if it may be a new one. `last`: of the instruction's lanes. */
+static struct shape shape_of(const struct ww_wwt_inst_state *s, unsigned form, const struct ww_wwt_context *c,
+                             struct shape last) {
+    const struct ww_access *ref = form == WW_WWT_FORM_REF_LIST ? c->ref : NULL;
+    if (ref && ref->list != WW_AFFINE && (ref->list & ~WW_LIST_PLACE))
+        return (struct shape){ref->list, ref->stride};
+    return form == WW_WWT_FORM_LANES && s->lane_mask == c->mask ? last : (struct shape){0, 0};
 }
 
-/* Where a list of this shape and base would be noted. */
-static struct known_list *known_at(const struct access_decoder *a, uint32_t shape, uint64_t base) {
-    return &a->known[((base + shape) * 0x9e3779b97f4a7c15u) >> (64 - KNOWN_BITS)];
+/* How far a list's addresses lie from its first one. */
+struct extent {
+    int64_t low, high; /* 0 or less, 0 or more */
+};
+
+static struct extent extent_of(const uint64_t *address, unsigned n) {
+    struct extent e = {0, 0};
+    for (unsigned i = 1; i < n; i++) {
+        int64_t by = (int64_t)(address[i] - address[0]);
+        e.low = by < e.low ? by : e.low;
+        e.high = by > e.high ? by : e.high;
+    }
+    return e;
 }
 
 /* Distance from the lowest to the highest of a list's addresses, 0 if it is too far for an access's field. */
-static uint64_t span_of(const uint64_t *address, unsigned n) {
-    uint64_t low = address[0], high = address[0];
-    for (unsigned i = 1; i < n; i++) {
-        low = address[i] < low ? address[i] : low;
-        high = address[i] > high ? address[i] : high;
-    }
-    return high - low <= INT32_MAX ? high - low : 0;
+static int32_t span_of(const struct extent *e, uint64_t first) {
+    bool wraps = first + (uint64_t)e->low > first || first + (uint64_t)e->high < first;
+    return wraps || (uint64_t)e->high - (uint64_t)e->low > INT32_MAX ? 0 : (int32_t)(e->high - e->low);
 }
 
-/* Adds a list to the pool; returns its place, 0 after an error. */
-static uint32_t add_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form,
-                         unsigned shift, const struct ww_wwt_context *c, uint64_t base, uint32_t shape) {
+/* Writes a list to where the pool has room for it; returns how an access names it. */
+static uint32_t put_list(struct ww_wwt_decoded *d, const uint64_t *address, unsigned n,
+                         const struct extent *e) {
+    uint32_t at = (uint32_t)d->pool_count, in_word = 1;
+    void *list = d->growing + at;
+    if (e->low >= INT16_MIN && e->high <= INT16_MAX) {
+        for (unsigned i = 0; i < n; i++) ((int16_t *)list)[i] = (int16_t)(address[i] - address[0]);
+        at |= WW_LIST_16;
+        in_word = 4;
+    } else if (e->low >= INT32_MIN && e->high <= INT32_MAX) {
+        for (unsigned i = 0; i < n; i++) ((int32_t *)list)[i] = (int32_t)(address[i] - address[0]);
+        at |= WW_LIST_32;
+        in_word = 2;
+    } else {
+        memcpy(list, address, n * sizeof *address);
+    }
+    d->pool_count += (n + in_word - 1) / in_word;
+    return at;
+}
+
+/* Reads a list, whose addresses `address` is filled with, into the pool. */
+static bool add_list(struct access_decoder *a, const struct ww_wwt_inst_state *s, unsigned form, unsigned shift,
+                     const struct ww_wwt_context *c, uint64_t base, uint64_t address[32], struct shape *out) {
     struct ww_wwt_decoder *x = a->x;
-    struct ww_wwt_decoded *d = x->d;
-    if (!reserve_pool(x)) return 0;
-    uint32_t list = (uint32_t)d->pool_count + 1;
-    if (!c->mask || !read_list(a, s, form, shift, c, base, d->pool + list)) {
-        ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
-        return 0;
-    }
-    uint64_t span = shape ? d->pool[shape - 1] >> 32 : span_of(d->pool + list, ww_bits(c->mask));
-    if (!shape) shape = list;
-    d->pool[list - 1] = span << 32 | shape;
-    d->pool_count += 1 + ww_bits(c->mask);
-    *known_at(a, shape, d->pool[list]) = (struct known_list){d->pool[list], shape, list};
-    return list;
+    unsigned n = ww_bits(c->mask);
+    if (!reserve_pool(x)) return false;
+    if (!c->mask || !read_list(a, s, form, shift, c, base, address))
+        return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
+    struct extent e = extent_of(address, n);
+    *out = (struct shape){put_list(x->d, address, n, &e), span_of(&e, *address)};
+    return true;
 }
 
+/* *address: those of the list if they had to be looked at, in `room` or in the pool. */
 static bool decode_list(struct access_decoder *a, uint32_t inst, unsigned form, unsigned shift,
-                        const struct ww_wwt_context *c, uint64_t base, struct ww_access *out) {
+                        const struct ww_wwt_context *c, uint64_t base, struct ww_access *out, uint64_t room[32],
+                        const uint64_t **address) {
     struct ww_wwt_inst_state *s = &a->p.inst[inst];
-    uint32_t shape = shape_of(a, s, form, c, a->last[inst]), list;
-    const struct known_list *known = known_at(a, shape, base);
-    if (shape && known->shape == shape && known->base == base)
-        list = known->list;
-    else if (!(list = add_list(a, s, form, shift, c, base, shape)))
-        return false;
-    const uint64_t *address = a->x->d->pool + list;
-    *out = (struct ww_access){.base = *address, .stride = (int32_t)(address[-1] >> 32), .list = list};
-    if (a->last[inst] == list && s->lane_mask == c->mask) return true;
+    struct shape shape = shape_of(s, form, c, a->last[inst]);
+    bool known = shape.list;
+    if (known && a->last[inst].list == shape.list && s->lane_mask == c->mask) {
+        s->moved = base - s->lane[__builtin_ctz(c->mask)];
+        *out = (struct ww_access){base, shape.span, shape.list};
+        return true;
+    }
+    if (!known && !add_list(a, s, form, shift, c, base, room, &shape)) return false;
+    *out = (struct ww_access){known ? base : *room, shape.span, shape.list};
+    *address = known ? ww_list_addresses(out, a->x->d->growing, ww_bits(c->mask), room) : room;
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(a->x);
-    ww_wwt_learn_list(s, c->mask, address);
-    a->last[inst] = list;
+    ww_wwt_learn_list(s, c->mask, *address);
+    a->last[inst] = shape.list & ~WW_LIST_PLACE ? shape : (struct shape){0, 0};
     return true;
 }
 
@@ -183,8 +185,9 @@ static bool decode_lane(struct access_decoder *a, uint32_t inst, unsigned form, 
         return ww_wwt_reject(a->x, &a->x->col[WW_WWT_COL_ACCESS], "an access's list refers to none");
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(a->x);
     s->lane_mask = c->mask;
+    s->moved = 0;
     s->lane[__builtin_ctz(c->mask)] = address;
-    a->last[inst] = 0;
+    a->last[inst] = (struct shape){0, 0};
     *out = (struct ww_access){address, 0, WW_AFFINE};
     return true;
 }
@@ -226,8 +229,13 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)kind, &c);
     if (ww_wwt_has_off(kind)) base += read_split(&x->col[WW_WWT_COL_BASE]) << shift;
     bool one = step->mask && !(step->mask & (step->mask - 1));
-    if (list) {
-        if (!(one ? decode_lane : decode_list)(a, step->inst, form, shift, &c, base, out)) return false;
+    uint64_t room[32];
+    const uint64_t *address = NULL;
+    if (list && one) {
+        if (!decode_lane(a, step->inst, form, shift, &c, base, out)) return false;
+        address = &out->base;
+    } else if (list) {
+        if (!decode_list(a, step->inst, form, shift, &c, base, out, room, &address)) return false;
     } else {
         if ((form & ~WW_WWT_LOWEST) == WW_WWT_FORM_STRIDE && !read_stride(x, &s->stride)) return false;
         if (form & WW_WWT_LOWEST)
@@ -236,8 +244,9 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
             *out = (struct ww_access){base, s->stride, WW_AFFINE};
     }
     ww_wwt_learn(&a->p, s, out->base, &c);
-    const uint64_t *address = out->list == WW_AFFINE ? &out->base : x->d->pool + out->list;
-    ww_wwt_learn_index(&a->p, s, kind, form, &c, out, list ? address : NULL);
+    if (!ww_wwt_is_surprise(kind, form)) return true;
+    if (list && !address) address = ww_list_addresses(out, x->d->growing, ww_bits(step->mask), room);
+    ww_wwt_learn_index(&a->p, s, &c, out, address);
     return true;
 }
 
@@ -295,11 +304,9 @@ bool ww_wwt_decode_accesses(struct ww_wwt_decoder *x, const uint32_t *warp_path,
     ww_arena_init(&a.lanes, 0);
     a.p.inst = calloc(insts, sizeof *a.p.inst);
     a.last = calloc(insts, sizeof *a.last);
-    a.known = calloc(KNOWN_LISTS, sizeof *a.known);
-    bool ok = a.p.inst && a.last && a.known ? decode_warps(&a, warp_path, warp_count) : ww_wwt_no_memory(x);
+    bool ok = a.p.inst && a.last ? decode_warps(&a, warp_path, warp_count) : ww_wwt_no_memory(x);
     free(a.p.inst);
     free(a.last);
-    free(a.known);
     ww_arena_free(&a.lanes);
     return ok;
 }

@@ -225,7 +225,7 @@ static bool put_list(struct access_encoder *a, struct ww_wwt_inst_state *s, cons
         put_split(a->e, WW_WWT_COL_LIST, lowest ? plan.d[i] >> by : zigzag(scaled(plan.d[i], by)));
     ww_wwt_learn_list(s, c->mask, address);
     ww_wwt_learn(&a->p, s, *address, c);
-    ww_wwt_learn_index(&a->p, s, kind, plan.form, c, access, address);
+    if (ww_wwt_is_surprise(kind, plan.form)) ww_wwt_learn_index(&a->p, s, c, access, address);
     return true;
 }
 
@@ -272,7 +272,7 @@ static void put_affine(struct access_encoder *a, struct ww_wwt_inst_state *s, co
         ww_wwt_put_svarint(&a->e->col[WW_WWT_COL_STRIDE], access->stride);
     s->stride = access->stride;
     ww_wwt_learn(&a->p, s, access->base, c);
-    ww_wwt_learn_index(&a->p, s, kind, form, c, access, NULL);
+    if (ww_wwt_is_surprise(kind, form)) ww_wwt_learn_index(&a->p, s, c, access, NULL);
 }
 
 /* Access i of the warp. */

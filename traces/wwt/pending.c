@@ -160,9 +160,10 @@ static void copy_accesses(const struct ww_wwt_steps *path, const struct ww_warp_
     for (uint32_t i = 0; i < path->access_count; i++, out++) {
         *out = from[i];
         if (out->list == WW_AFFINE) continue;
-        const uint64_t *address = s->pool + out->list;
+        uint64_t room[32] = {0};
+        uint32_t n = ww_bits(step[i].mask);
+        const uint64_t *address = ww_list_addresses(&from[i], s->pool, n, room);
         if (as_affine(step[i].mask, address, out)) continue;
-        size_t n = ww_bits(step[i].mask);
         memcpy(pool + *used, address, n * sizeof *address);
         *out = (struct ww_access){address[0], 0, (uint32_t)*used};
         *used += n;

@@ -20,10 +20,11 @@ struct ww_wwt_inst_state {
     uint64_t chain_step; /* last difference to the access before it */
     uint64_t index_step; /* last difference to the surprise, scaled */
     uint64_t lowest;     /* address of a surprise so far, + 1; 0: none yet */
-    uint64_t *lane;      /* 32 addresses of its last list, or NULL */
-    uint32_t lane_mask;  /* lanes that `lane` has */
-    uint32_t stamp;      /* number of the latest warp that executed it, from 1 */
-    int32_t stride;      /* last affine one */
+    uint64_t *lane;      /* 32 addresses of its last list, less `moved`; or NULL */
+    uint64_t moved;
+    uint32_t lane_mask; /* lanes that `lane` has */
+    uint32_t stamp;     /* number of the latest warp that executed it, from 1 */
+    int32_t stride;     /* last affine one */
 };
 
 /* Of the group. A surprise is an access that was not predicted exactly, or a list with differences of its
@@ -66,7 +67,7 @@ static inline struct ww_wwt_context ww_wwt_context(const struct ww_wwt_predictor
                                                    uint8_t width, const struct ww_access *ref) {
     struct ww_wwt_context c = {.ref = ref, .last = s->last, .mask = mask, .shift = ww_wwt_shift(width)};
     uint32_t first = mask & (~mask + 1u);
-    if (list && (s->lane_mask & first)) c.last = s->lane[__builtin_ctz(mask)];
+    if (list && (s->lane_mask & first)) c.last = s->lane[__builtin_ctz(mask)] + s->moved;
     if (p->index_mask & first) {
         c.has_index = true;
         c.index = ww_wwt_index(p, __builtin_ctz(mask), c.shift);
@@ -125,13 +126,16 @@ static inline uint64_t ww_wwt_first(const struct ww_access *access, uint32_t mas
     return access->base + (uint64_t)((int64_t)access->stride * (mask ? __builtin_ctz(mask) : 0));
 }
 
-/* Learns a surprise, if the access with this kind and form was one. `address` is a list's, or NULL. */
-static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, struct ww_wwt_inst_state *s, unsigned kind,
-                                      unsigned form, const struct ww_wwt_context *c,
-                                      const struct ww_access *access, const uint64_t *address) {
-    if (!ww_wwt_has_off(kind) && form != WW_WWT_FORM_LIST && form != WW_WWT_FORM_STEPS &&
-        !(form & WW_WWT_LOWEST))
-        return;
+/* True if the access with this kind and form is a surprise. */
+static inline bool ww_wwt_is_surprise(unsigned kind, unsigned form) {
+    return ww_wwt_has_off(kind) || form == WW_WWT_FORM_LIST || form == WW_WWT_FORM_STEPS ||
+           (form & WW_WWT_LOWEST);
+}
+
+/* Learns a surprise. `address` is a list's, or NULL. */
+static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, struct ww_wwt_inst_state *s,
+                                      const struct ww_wwt_context *c, const struct ww_access *access,
+                                      const uint64_t *address) {
     if (!address && c->mask) ww_wwt_learn_lowest(s, ww_wwt_first(access, c->mask));
     p->index_mask = c->mask;
     p->index_shift = c->shift;
@@ -152,6 +156,7 @@ static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, struct ww_wwt_
 /* Remembers a list by lane. s->lane has room for 32. */
 static inline void ww_wwt_learn_list(struct ww_wwt_inst_state *s, uint32_t mask, const uint64_t *address) {
     s->lane_mask = mask;
+    s->moved = 0;
     if (mask == UINT32_MAX) {
         memcpy(s->lane, address, 32 * sizeof *address);
         return;

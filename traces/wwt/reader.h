@@ -14,7 +14,7 @@
 
 /* Idle decoded groups that are kept, and their memory. */
 #define WW_WWT_IDLE_GROUPS 4u
-#define WW_WWT_IDLE_BYTES ((size_t)256 << 20)
+#define WW_WWT_IDLE_BYTES ((size_t)4 << 20)
 
 struct ww_trace {
     char *path;

@@ -1,8 +1,6 @@
 /* From a warp's addresses to requests of one line each, with the 32-byte chunks that they touch. */
 #include "coalesce.h"
 
-#include "../../base/bits.h"
-
 #include <string.h>
 
 void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes) {
@@ -106,10 +104,12 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
                  uint32_t width) {
     begin(c);
     if (access->list == WW_AFFINE && coalesce_affine(c, access, mask, width)) return;
-    uint32_t rank = 0, last = c->line_bytes - width;
+    uint64_t room[32];
+    const uint64_t *of = ww_lane_addresses(access, pool, mask, room);
+    uint32_t last = c->line_bytes - width;
     struct ww_line_request *r = &c->request[0];
-    for (uint32_t m = mask; m; m &= m - 1, rank++) {
-        uint64_t address = ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank);
+    for (uint32_t i = 0, n = ww_bits(mask); i < n; i++) {
+        uint64_t address = of[i];
         uint64_t key = address >> c->line_shift, offset = address & (c->line_bytes - 1);
         if (width > c->line_bytes || offset > last) {
             add_span(c, address, width);
@@ -155,9 +155,11 @@ static struct ww_line_request *request_of(struct ww_coalescer *c, uint64_t key) 
 void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                          uint32_t mask) {
     uint64_t chunk[32]; /* chunks met, and the lanes of each one's most accessed word */
-    uint32_t longest[32], chunks = 0, rank = 0;
-    for (uint32_t m = mask; m; m &= m - 1, rank++) {
-        uint64_t address = ww_lane_address(access, pool, (uint32_t)__builtin_ctz(m), rank);
+    uint64_t room[32];
+    const uint64_t *of = ww_lane_addresses(access, pool, mask, room);
+    uint32_t longest[32], chunks = 0;
+    for (uint32_t i = 0, n = ww_bits(mask); i < n; i++) {
+        uint64_t address = of[i];
         uint32_t lanes = count_address(c, address), p = 0;
         while (p < chunks && chunk[p] != address >> 5) p++;
         if (p == chunks) {

@@ -6,6 +6,7 @@
 #define WW_CORE_COALESCE_H
 
 #include "../../../traces/trace.h"
+#include "../../base/bits.h"
 #include <stdbool.h>
 
 #define WW_REQUEST_MAX 192 /* 32 lanes x 5 words of local memory, and some */
@@ -60,7 +61,16 @@ void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access,
 static inline uint64_t ww_lane_address(const struct ww_access *a, const uint64_t *pool, uint32_t lane,
                                        uint32_t rank) {
     return a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * (int64_t)lane)
-                                : pool[a->list + rank];
+                                : ww_listed(a, pool, rank);
+}
+
+/* Addresses of the active lanes, in their order: in the pool, or in `room`. */
+static inline const uint64_t *ww_lane_addresses(const struct ww_access *a, const uint64_t *pool, uint32_t mask,
+                                                uint64_t room[static 32]) {
+    uint32_t n = 0;
+    if (a->list != WW_AFFINE) return ww_list_addresses(a, pool, ww_bits(mask), room);
+    for (uint32_t m = mask; m; m &= m - 1) room[n++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
+    return room;
 }
 
 #endif

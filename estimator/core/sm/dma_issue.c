@@ -1,4 +1,5 @@
 /* dma_issue.c: the controllers of bulk transfers: which instruction starts one, and who waits for it. */
+#include "../../base/bits.h"
 #include "../../result/result.h"
 #include "dma.h"
 #include "sm.h"
@@ -58,12 +59,18 @@ static bool admits_access(const struct ww_sm *sm, const struct ww_warp *w, const
     return true;
 }
 
+/* The transfer that the warp's next instruction starts; false: it makes no sense. */
+static bool unpack(const struct ww_warp *w, struct ww_dma *t) {
+    uint64_t room[32] = {0};
+    return ww_dma_unpack(ww_list_addresses(w->access, w->pool, ww_bits(w->step->mask), room), t);
+}
+
 bool ww_dma_admits(struct ww_sm *sm, const struct ww_warp *w, const struct ww_dinst *d) {
     const struct ww_dma_controller *c = &sm->dma->controller[w->cta];
     if (d->action != WW_A_DMA) return !d->access || !c->watched || !w->step->mask || admits_access(sm, w, d);
     struct ww_dma t;
     if (!d->access || !w->step->mask || w->access->list == WW_AFFINE) return true;
-    if (!ww_dma_unpack(w->pool + w->access->list, &t)) return true; /* the issue says what is wrong */
+    if (!unpack(w, &t)) return true; /* the issue says what is wrong */
     const struct ww_dma_buffer *b = &c->buffer[t.buffer];
     uint32_t count = c->count[t.buffer][warp_of(sm, w)];
     bool next = count == b->started && !b->armed;
@@ -132,7 +139,7 @@ void ww_dma_issue(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
     if (!*asked) *asked = cycle + 1;
     sm->core->counter[WW_C_DMA_INST]++;
     if (!d->access) return;
-    if (w->access->list == WW_AFFINE || !ww_dma_unpack(w->pool + w->access->list, &t)) {
+    if (w->access->list == WW_AFFINE || !unpack(w, &t)) {
         fail(sm, w, d, "that the table of an engine cannot hold");
         return;
     }

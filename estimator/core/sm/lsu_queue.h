@@ -79,7 +79,8 @@ WW_AHEAD ww_lsu_expect(const struct ww_smem_banks *banks, const struct ww_access
                        const struct ww_dinst *d) {
     __builtin_prefetch((const void *)((uintptr_t)access + 64));
     if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
-    for (uint32_t i = 0; i < 32; i += 8) __builtin_prefetch(pool + access->list + i);
+    const char *list = (const char *)(pool + (access->list & WW_LIST_PLACE));
+    for (uint32_t i = 0, n = 32u << ww_list_shift(access->list); i < n; i += 64) __builtin_prefetch(list + i);
 }
 
 /* The warp's instruction d (number inst) issues in `cycle`. access: NULL if it has none. */

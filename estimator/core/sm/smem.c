@@ -215,36 +215,27 @@ struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct
     uint32_t lanes = parts >= 32 ? 1 : 32 / parts;
     if (a->list == WW_AFFINE && lanes == 32 && !(a->base & (width - 1)) && affine_passes(s, a, mask, width, &p))
         return p;
-    if (a->list != WW_AFFINE) {
-        const uint64_t *list = pool + a->list;
-        if (lanes == 32 && ww_smem_close(s, a, width)) return (struct ww_smem_passes){1, 0};
-        if (lanes == 32 && mask == UINT32_MAX && in_one_row(s, list, width))
-            return (struct ww_smem_passes){1, 0};
-        return count_passes(s, list, mask, width, load ? lanes_of_load(s, list, mask, lanes) : lanes);
-    }
-    uint64_t address[32];
-    uint32_t count = 0;
-    for (uint32_t m = mask; m; m &= m - 1)
-        address[count++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
+    if (lanes == 32 && ww_smem_close(s, a, width)) return (struct ww_smem_passes){1, 0};
+    uint64_t room[32];
+    const uint64_t *address = ww_lane_addresses(a, pool, mask, room);
+    if (a->list != WW_AFFINE && lanes == 32 && mask == UINT32_MAX && in_one_row(s, address, width))
+        return (struct ww_smem_passes){1, 0};
     return count_passes(s, address, mask, width, load ? lanes_of_load(s, address, mask, lanes) : lanes);
 }
 
 uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *a, const uint64_t *pool,
                          uint32_t mask, uint32_t width, uint32_t lanes, uint8_t degree[static 8]) {
-    uint32_t rank = 0, parts = 0;
+    uint64_t room[32];
+    const uint64_t *address = ww_lane_addresses(a, pool, mask, room);
+    uint32_t parts = 0;
     for (uint32_t first = 0, i = 0; first < 32; first += lanes, i++) {
-        uint64_t made[32];
-        uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first), count = 0;
-        const uint64_t *address = a->list == WW_AFFINE ? made : pool + a->list + rank;
+        uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first), count = ww_bits(part);
         degree[i] = 0;
         if (!part) continue;
-        for (uint32_t m = part; a->list == WW_AFFINE && m; m &= m - 1)
-            made[count++] = ww_lane_address(a, NULL, (uint32_t)__builtin_ctz(m), 0);
-        count = ww_bits(part);
         degree[i] = 1;
         if (!free_of_conflicts(s, address, count, width))
             degree[i] = (uint8_t)fullest_bank(s, address, count, width);
-        rank += count;
+        address += count;
         parts++;
     }
     return parts;
@@ -253,10 +244,11 @@ uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *
 uint32_t ww_smem_same_address(const struct ww_access *a, const uint64_t *pool, uint32_t mask) {
     if (a->list == WW_AFFINE) return a->stride == 0 ? ww_bits(mask) : 1;
     uint32_t n = ww_bits(mask), most = 1;
-    uint64_t key[64] = {0};
+    uint64_t key[64] = {0}, room[32];
+    const uint64_t *of = ww_list_addresses(a, pool, n, room);
     uint8_t count[64] = {0};
     for (uint32_t k = 0; k < n; k++) {
-        uint64_t address = pool[a->list + k];
+        uint64_t address = of[k];
         uint32_t i = (uint32_t)((address * 0x9e3779b97f4a7c15u) >> 58);
         while (count[i] && key[i] != address) i = (i + 1) & 63;
         key[i] = address;

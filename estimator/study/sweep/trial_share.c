@@ -86,7 +86,7 @@ static void look_step(struct sharing *s, const struct ww_warp_stream *w, const s
     for (uint32_t lane = 0; lane < 32; lane++) {
         if (!(step->mask >> lane & 1)) continue;
         uint64_t address =
-            a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * lane) : w->pool[a->list + n];
+            a->list == WW_AFFINE ? a->base + (uint64_t)((int64_t)a->stride * lane) : ww_listed(a, w->pool, n);
         n++;
         if (address >> 5 != last) look(s, last = address >> 5, cta);
     }
