@@ -23,8 +23,6 @@
 #define WW_DRAM_PAST (-(1 << 16))
 #define WW_DRAM_AGES (1 << 22) /* ages are numbered anew from here on */
 
-typedef int32_t ww_dram_v4 __attribute__((vector_size(16)));
-
 /* Constants in command-clock cycles. */
 struct ww_dram_timing {
     uint64_t tcl, twl, trcd, trp, tras, trrd, tfaw, tccd, tccd_l, twr, twtr, trtp, trefi, trfc;
