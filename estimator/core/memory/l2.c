@@ -147,29 +147,32 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
     struct ww_l2_miss *miss = &s->miss[f->miss];
     uint32_t previous = WW_NONE;
     for (uint32_t n = miss->first, next; n != WW_NONE; n = next) {
-        struct ww_l2_waiter *w = &s->waiter[n];
-        uint8_t got = w->mask & f->mask;
+        struct ww_l2_waiter *more = n < s->txns ? NULL : &s->waiter[n - s->txns];
+        uint32_t txn = more ? more->txn : n;
+        struct ww_l2_wait_for *w = more ? &more->wait : &s->txn[n].wait;
+        uint8_t got = w->mask & f->mask, rest = w->mask & (uint8_t)~f->mask;
         next = w->next;
         if (!got) {
             previous = n;
             continue;
         }
-        if (s->txn[w->txn].needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index))
-            return false;
-        if (s->txn[w->txn].kind == WW_MEM_ATOMIC)
+        if (s->txn[txn].needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
+        if (s->txn[txn].kind == WW_MEM_ATOMIC)
             ww_l2_tags_soil(&s->tags, miss->line / s->tags.stride, &s->tags.line[miss->line], got);
-        ww_l2_txn_got(s, w->txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), f->level, cycle);
-        w->mask &= (uint8_t)~got;
-        if (w->mask) {
+        w->mask = rest;
+        /* It may be given back here, if it is the txn's own. */
+        ww_l2_txn_got(s, txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), f->level, cycle);
+        if (rest) {
             previous = n;
             continue;
         }
         if (previous == WW_NONE)
             miss->first = next;
         else
-            s->waiter[previous].next = next;
+            ww_l2_wait(s, previous)->next = next;
         if (miss->last == n) miss->last = previous;
-        w->next = ww_free_back(&s->free_waiter, n);
+        s->waits++;
+        if (more) w->next = ww_free_back(&s->free_waiter, n - s->txns);
     }
     return true;
 }
@@ -208,11 +211,7 @@ WW_AHEAD prefetch_fills(const struct ww_l2_slice *s, const struct ww_l2_fills *f
     if (fills->count > 1) {
         const struct ww_l2_miss *miss = miss_of(s, fills, 1);
         __builtin_prefetch(&s->tags.line[miss->line], 1);
-        if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
-    }
-    if (fills->count) {
-        uint32_t first = miss_of(s, fills, 0)->first;
-        if (first != WW_NONE) __builtin_prefetch(&s->txn[s->waiter[first].txn], 1);
+        if (miss->first != WW_NONE) __builtin_prefetch(ww_l2_wait(s, miss->first), 1);
     }
 }
 
@@ -434,7 +433,9 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     if (!s->miss || !s->waiter || !s->txn) return false;
     s->free_miss = ww_free_list(l2->mshrs);
     s->free_waiter = ww_free_list(waiters);
+    s->waits = waiters;
     s->free_txn = ww_free_list(txns);
+    s->txns = txns;
     if (l2->coalesce > 1 && !ww_l2_coalescer_init(s, arena)) return false;
     return ww_l2_tags_init(&s->tags, gpu, arena, index, seed);
 }

@@ -98,7 +98,7 @@ static uint8_t complete(const struct ww_l2 *l2, const struct ww_l2_txn *t) {
 static inline void free_txn(struct ww_l2_slice *s, uint32_t n) {
     if (s->in[WW_L2_NEAR].head_txn == n) s->in[WW_L2_NEAR].head_txn = WW_NONE;
     if (s->l2->sides > 1 && s->in[WW_L2_FAR].head_txn == n) s->in[WW_L2_FAR].head_txn = WW_NONE;
-    s->txn[n].next = ww_free_back(&s->free_txn, n);
+    s->txn[n].wait.next = ww_free_back(&s->free_txn, n);
     --*s->l2->live;
 }
 
@@ -117,8 +117,8 @@ static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
 /* Sectors of an atomic are valid: performs it there. Updates that follow one another cost their time. */
 static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t sectors, uint64_t cycle) {
     count(s, WW_C_L2_ATOMIC, sectors);
-    if (t->performed) return;
-    t->performed = true;
+    if (t->kinds.performed) return;
+    t->kinds.performed = true;
     uint64_t from = s->free > cycle ? s->free : cycle;
     s->free = from + (uint64_t)t->atomic_ops * s->l2->atomic_cycles;
     ww_l2_tell(s->l2, t->sm, t->address, cycle);
@@ -241,18 +241,26 @@ static uint8_t joinable(const struct ww_l2_slice *s, const struct ww_l2_line *li
     return can;
 }
 
+/* For one more wait of a txn; returns its number. */
+static uint32_t take_waiter(struct ww_l2_slice *s, uint32_t txn) {
+    uint32_t n = s->free_waiter.first;
+    ww_free_taken(&s->free_waiter, s->waiter[n].wait.next);
+    s->waiter[n].txn = txn;
+    return s->txns + n;
+}
+
 static void join(struct ww_l2_slice *s, const struct ww_l2_input *in, const struct ww_l2_part *part,
                  uint8_t mask) {
     struct ww_l2_miss *miss = &s->miss[s->tags.line[part->index].miss];
-    uint32_t n = s->free_waiter.first;
-    struct ww_l2_waiter *w = &s->waiter[n];
-    ww_free_taken(&s->free_waiter, w->next);
-    *w = (struct ww_l2_waiter){
-        .txn = in->head_txn, .next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
+    uint32_t n = in->head_txn;
+    if (s->txn[n].wait.mask) n = take_waiter(s, n);
+    *ww_l2_wait(s, n) =
+        (struct ww_l2_wait_for){.next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
+    s->waits--;
     if (miss->first == WW_NONE)
         miss->first = n;
     else
-        s->waiter[miss->last].next = n;
+        ww_l2_wait(s, miss->last)->next = n;
     miss->last = n;
     for (uint8_t m = mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)]++;
 }
@@ -284,7 +292,7 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
         if (pending) joined = joinable(s, line, pending);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
     }
-    if (s->free_waiter.first != WW_NONE) {
+    if (s->waits) {
         if (joined) {
             count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
             ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
@@ -307,18 +315,15 @@ static bool begin_txn(struct ww_l2_slice *s, struct ww_l2_input *in, const struc
     uint32_t n = s->free_txn.first;
     if (n == WW_NONE) return false;
     struct ww_l2_txn *t = &s->txn[n];
-    ww_free_taken(&s->free_txn, t->next);
+    ww_free_taken(&s->free_txn, t->wait.next);
     *t = (struct ww_l2_txn){.address = p->address,
                             .tag = p->tag,
                             .sm = p->sm,
                             .bytes = p->bytes,
                             .atomic_ops = p->atomic_ops,
                             .left = p->granules,
-                            .kind = p->kind,
-                            .needs_reply = p->needs_reply,
-                            .fine = p->fine,
-                            .walked = p->walked,
-                            .level = WW_LEVEL_L2};
+                            .level = WW_LEVEL_L2,
+                            .kinds = p->kinds};
     in->head_txn = n;
     in->begun = true;
     ++*s->l2->live;
@@ -347,7 +352,7 @@ static bool read_whole(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
 static bool cannot_begin(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_part *part) {
     const struct ww_l2 *l2 = s->l2;
     if (part->index != WW_NONE || l2->coalesce > 1 || l2->sides > 1) return false;
-    if (s->mshrs_used >= l2->mshrs || s->free_waiter.first == WW_NONE) return false;
+    if (s->mshrs_used >= l2->mshrs || !s->waits) return false;
     return !ww_l2_dram_room(s, in, WW_DRAM_READ);
 }
 
