@@ -17,16 +17,16 @@ INLINE uint32_t find_row(const struct ww_dram_channel *c, uint32_t n, uint32_t r
 INLINE void unlink_entry(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint32_t dir,
                          uint32_t n) {
     struct ww_dram_link *l = &c->link[n];
-    uint32_t hit = b->hit[dir][i];
+    uint32_t hit = b->of[dir].hit[i];
     if (hit == n) hit = find_row(c, l->next, b->row[i]);
     if (l->previous == WW_DRAM_NONE) {
-        b->head[dir][i] = l->next;
-        if (l->next != WW_DRAM_NONE) b->head_order[dir][i] = c->link[l->next].order;
+        b->of[dir].head[i] = l->next;
+        if (l->next != WW_DRAM_NONE) b->of[dir].head_order[i] = c->link[l->next].order;
     } else {
         c->link[l->previous].next = l->next;
     }
     if (l->next == WW_DRAM_NONE)
-        b->tail[dir][i] = l->previous;
+        b->of[dir].tail[i] = l->previous;
     else
         c->link[l->next].previous = l->previous;
     ww_dram_set_hit(c, b, i, dir, hit);
@@ -133,10 +133,10 @@ INLINE void look_at_vector(const struct ww_dram_channel *c, struct shape shape, 
                            uint32_t group, struct bests *bests) {
     const struct ww_dram_block *b = c->block;
     const v4 now = all(cycle);
-    struct best4 best = {later(load(&b->column_at[dir][group]), now), load(&b->hit_order[dir][group])};
+    struct best4 best = {later(load(&b->of[dir].column_at[group]), now), load(&b->of[dir].hit_order[group])};
     for (uint32_t n = 0, k = group + shape.lanes; n < shape.blocks; n++, b++, k -= WW_DRAM_BLOCK)
         for (; k < WW_DRAM_BLOCK; k += shape.lanes)
-            better(&best, later(load(&b->column_at[dir][k]), now), load(&b->hit_order[dir][k]));
+            better(&best, later(load(&b->of[dir].column_at[k]), now), load(&b->of[dir].hit_order[k]));
     if (c->dram->groups < 4) join_groups(&best, c->dram->groups);
     v4 ready = later(best.first, load(&c->group_ready[group]));
     memcpy(&bests->ready[group], &ready, sizeof ready);
@@ -156,7 +156,7 @@ INLINE void add_column(const struct ww_dram_channel *c, struct shape shape, uint
                        int32_t cycle, struct bests *bests) {
     const struct ww_dram_block *b = block_of(c, shape, bank);
     uint32_t i = bank % WW_DRAM_BLOCK, g = bank & (c->dram->groups - 1);
-    int32_t first = ww_dram_later(b->column_ready[i], cycle), order = b->hit_order[dir][i];
+    int32_t first = ww_dram_later(b->column_ready[i], cycle), order = b->of[dir].hit_order[i];
     if (key_of(first, order) > key_of(bests->first[g], bests->order[g])) return;
     bests->first[g] = first;
     bests->ready[g] = ww_dram_later(first, c->group_ready[g]);
@@ -196,15 +196,15 @@ INLINE void look_at_rows(const struct ww_dram_channel *c, struct shape shape, ui
     const struct ww_dram_block *b = c->block, *end = b + shape.blocks;
     if (ahead > cycle) { /* none can begin now: when the first one can */
         for (; b < end; b++)
-            for (uint32_t i = 0; i < WW_DRAM_BLOCK; i += 4) next = least(next, load(&b->row_at[dir][i]));
+            for (uint32_t i = 0; i < WW_DRAM_BLOCK; i += 4) next = least(next, load(&b->of[dir].row_at[i]));
         *rows = (struct rows){.next = ww_dram_later(least_in_all(next)[0], ahead)};
         return;
     }
     for (; b < end; b++)
         for (uint32_t i = 0; i < WW_DRAM_BLOCK; i += 4) {
-            v4 at = load(&b->row_at[dir][i]), waits = at > now;
+            v4 at = load(&b->of[dir].row_at[i]), waits = at > now;
             next = least(next, choose(waits, at, never));
-            order = least(order, load(&b->head_order[dir][i]) | (waits & never));
+            order = least(order, load(&b->of[dir].head_order[i]) | (waits & never));
             waiting += waits;
         }
     uint32_t begin =
@@ -228,7 +228,7 @@ static bool may_starve(struct ww_dram_channel *c, int32_t cycle) {
     c->oldest = cycle;
     for (uint32_t bank = 0; bank < c->dram->banks; bank++)
         for (uint32_t dir = 0; dir < 2; dir++) {
-            uint32_t head = ww_dram_block(c, bank)->head[dir][bank % WW_DRAM_BLOCK];
+            uint32_t head = ww_dram_block(c, bank)->of[dir].head[bank % WW_DRAM_BLOCK];
             if (head != WW_DRAM_NONE && c->link[head].arrival < c->oldest) c->oldest = c->link[head].arrival;
         }
     return cycle > c->oldest + WW_DRAM_AGE_CAP;
@@ -237,8 +237,8 @@ static bool may_starve(struct ww_dram_channel *c, int32_t cycle) {
 /* The entry at the bank's head is too old to be passed by hits. */
 static bool starved(const struct ww_dram_channel *c, const struct ww_dram_block *b, uint32_t i, uint32_t dir,
                     int32_t cycle) {
-    const struct ww_dram_link *head = &c->link[b->head[dir][i]];
-    return b->head[dir][i] != b->hit[dir][i] && cycle > head->arrival + WW_DRAM_AGE_CAP &&
+    const struct ww_dram_link *head = &c->link[b->of[dir].head[i]];
+    return b->of[dir].head[i] != b->of[dir].hit[i] && cycle > head->arrival + WW_DRAM_AGE_CAP &&
            head->row != b->row[i];
 }
 
@@ -247,9 +247,9 @@ static void leave_out_starved(struct ww_dram_channel *c, uint32_t dir, int32_t c
     for (uint32_t bank = 0; bank < c->dram->banks; bank++) {
         struct ww_dram_block *b = ww_dram_block(c, bank);
         uint32_t i = bank % WW_DRAM_BLOCK;
-        if (b->hit[dir][i] == WW_DRAM_NONE || !starved(c, b, i, dir, cycle)) continue;
-        b->column_at[dir][i] = WW_DRAM_NEVER;
-        b->row_at[dir][i] = b->row_ready[i];
+        if (b->of[dir].hit[i] == WW_DRAM_NONE || !starved(c, b, i, dir, cycle)) continue;
+        b->of[dir].column_at[i] = WW_DRAM_NEVER;
+        b->of[dir].row_at[i] = b->row_ready[i];
         c->left_out = true;
     }
 }
@@ -287,7 +287,7 @@ INLINE bool look(struct ww_dram_channel *c, struct shape shape, int32_t cycle, s
 INLINE bool look_at_bank(struct ww_dram_channel *c, struct shape shape, uint32_t bank, int32_t cycle,
                          struct view *v) {
     enum ww_dram_direction dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    int32_t ahead = ww_dram_row_slot(c), at = block_of(c, shape, bank)->row_at[dir][bank % WW_DRAM_BLOCK];
+    int32_t ahead = ww_dram_row_slot(c), at = block_of(c, shape, bank)->of[dir].row_at[bank % WW_DRAM_BLOCK];
     int32_t time = at == WW_DRAM_NEVER ? at : ww_dram_later(at, ahead);
     if (time <= cycle) return false;
     if (v->rows.next < ahead) v->rows.next = ahead; /* rows that were opened have moved the slot */
@@ -299,11 +299,11 @@ INLINE bool look_at_bank(struct ww_dram_channel *c, struct shape shape, uint32_t
 INLINE void open_for_head(struct ww_dram_channel *c, struct shape shape, uint32_t bank, int32_t cycle) {
     struct ww_dram_block *b = block_of(c, shape, bank);
     uint32_t i = bank % WW_DRAM_BLOCK, dir = c->writing ? WW_DRAM_WRITE : WW_DRAM_READ;
-    uint32_t head = b->head[dir][i], row = c->link[head].row;
+    uint32_t head = b->of[dir].head[i], row = c->link[head].row;
     ww_dram_open_row(c, b, i, row, cycle);
     c->entry[head].row_opened = true;
     ww_dram_set_hit(c, b, i, dir, head);
-    ww_dram_set_hit(c, b, i, !dir, find_row(c, b->head[!dir][i], row));
+    ww_dram_set_hit(c, b, i, !dir, find_row(c, b->of[!dir].head[i], row));
 }
 
 /* Looks, begins the row changes whose time has come, the oldest entry's first, and makes the choice good for
@@ -342,8 +342,8 @@ INLINE void finish(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t 
 /* The last burst of a bank's hit went out at `cycle`. */
 INLINE void end_entry(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i,
                       enum ww_dram_direction dir, int32_t cycle, int32_t data_end) {
-    finish(c, b, i, dir, b->hit[dir][i], cycle, data_end);
-    bool wanted = b->hit[WW_DRAM_READ][i] != WW_DRAM_NONE || b->hit[WW_DRAM_WRITE][i] != WW_DRAM_NONE;
+    finish(c, b, i, dir, b->of[dir].hit[i], cycle, data_end);
+    bool wanted = b->of[WW_DRAM_READ].hit[i] != WW_DRAM_NONE || b->of[WW_DRAM_WRITE].hit[i] != WW_DRAM_NONE;
     if (c->dram->timing.closed_page && !wanted) ww_dram_close_row(c, b, i);
 }
 
@@ -381,7 +381,7 @@ INLINE uint32_t issue_columns(struct ww_dram_channel *c, struct shape shape, int
         if (time >= end) break;
         struct ww_dram_block *b = block_of(c, shape, bank);
         uint32_t i = bank % WW_DRAM_BLOCK;
-        struct ww_dram_entry *e = &c->entry[b->hit[dir][i]];
+        struct ww_dram_entry *e = &c->entry[b->of[dir].hit[i]];
         int32_t data_end = ww_dram_issue_column(c, b, i, dir, time);
         c->group_ready[group] = bests->ready[group] = time + (int32_t)c->dram->timing.group_gap;
         bursts++;
@@ -389,10 +389,10 @@ INLINE uint32_t issue_columns(struct ww_dram_channel *c, struct shape shape, int
         e->row_opened = false;
         if (--e->bursts_left) continue;
         end_entry(c, b, i, dir, time, data_end);
-        if (b->hit[dir][i] == WW_DRAM_NONE || may_turn(c))
+        if (b->of[dir].hit[i] == WW_DRAM_NONE || may_turn(c))
             ended = bank;
         else
-            bests->order[group] = b->hit_order[dir][i];
+            bests->order[group] = b->of[dir].hit_order[i];
     }
     count_columns(c, dir, bursts, row_hits);
     return ended;
