@@ -42,14 +42,16 @@ static inline void wake_for(struct ww_l2_slice *s, uint64_t ready) {
 /* Moves the last request in front of those that came a longer way and are at the tags later; what the slice has
  * begun to serve stays first. */
 static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
-    uint32_t least = in->begun || in->blocked, at = in->packet_count - 1;
-    const struct ww_l2_packet last = in->packet[(in->packet_head + at) & in->packet_mask];
-    for (; at > least; at--) {
-        const struct ww_l2_packet *before = &in->packet[(in->packet_head + at - 1) & in->packet_mask];
-        if (before->ready <= last.ready) break;
-        in->packet[(in->packet_head + at) & in->packet_mask] = *before;
-    }
-    in->packet[(in->packet_head + at) & in->packet_mask] = last;
+    const uint32_t least = in->begun || in->blocked, end = in->packet_count - 1, mask = in->packet_mask;
+    struct ww_l2_packet *packet = in->packet;
+    uint32_t at = end;
+    uint64_t ready = packet[(in->packet_head + end) & mask].ready;
+    while (at > least && packet[(in->packet_head + at - 1) & mask].ready > ready) at--;
+    if (at == end) return;
+    const struct ww_l2_packet last = packet[(in->packet_head + end) & mask];
+    for (uint32_t i = end; i > at; i--)
+        packet[(in->packet_head + i) & mask] = packet[(in->packet_head + i - 1) & mask];
+    packet[(in->packet_head + at) & mask] = last;
     if (at == 0) wake_for(s, last.ready);
 }
 
@@ -116,19 +118,26 @@ void ww_l2_written(void *context, const struct ww_dram_request *request) {
     --*l2->live;
 }
 
+/* The one of `count` that follows i, without a branch. */
+static uint32_t next_in_turn(uint32_t i, uint32_t count) {
+    return (i + 1) & (0u - (i + 1 < count));
+}
+
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     struct ww_l2 *l2 = context;
-    uint32_t count = l2->slices_per_channel, i = l2->turn[channel];
+    const uint32_t count = l2->slices_per_channel, turn = l2->turn[channel];
     uint64_t edge = edge_at(l2, ps);
-    l2->turn[channel] = i + 1 < count ? i + 1 : 0;
-    for (uint32_t n = 0; n < count; n++, i = i + 1 < count ? i + 1 : 0) {
+    for (uint32_t n = 0, i = turn; n < count; n++) {
         struct ww_l2_slice *s = &l2->slice[channel * count + i];
+        i = next_in_turn(i, count);
         for (uint32_t side = 0; side < l2->sides; side++) {
             const struct ww_l2_input *in = &s->in[side];
-            if (in->blocked && in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE) && head_may_go(s, in))
+            if (!in->blocked || !(in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE))) continue;
+            if (head_may_go(s, in) && !ww_event_is_by(&s->event, edge))
                 ww_queue_earlier(l2->queue, &s->event, edge);
         }
     }
+    l2->turn[channel] = next_in_turn(turn, count);
 }
 
 bool ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
@@ -316,11 +325,12 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     taken |= serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
     next_fill(s, WW_L2_NEAR, &next);
     if (filled) prefetch_fills(s, &s->fills[WW_L2_NEAR]);
-    if (taken) prefetch_request(s, &s->in[WW_L2_NEAR]);
     s->fired = ww_queue_place(l2->queue);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
-    if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
+    if (!taken) return;
+    prefetch_request(s, &s->in[WW_L2_NEAR]);
+    ww_xbar_wake(l2->xbar, s->index, now_ps);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
