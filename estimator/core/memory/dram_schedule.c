@@ -220,9 +220,8 @@ INLINE void look_at_rows(const struct ww_dram_channel *c, struct shape shape, ui
 /* Cycles after which it is looked again how old the oldest entry is. */
 #define LOOK_AGAIN 64
 
-/* Whether any entry may be too old to be passed. */
-static bool may_starve(struct ww_dram_channel *c, int32_t cycle) {
-    if (cycle <= c->oldest + WW_DRAM_AGE_CAP) return false;
+/* The same where the oldest one that is known would be. */
+static __attribute__((noinline)) bool look_for_old(struct ww_dram_channel *c, int32_t cycle) {
     if (cycle < c->oldest_after) return true;
     c->oldest_after = cycle + LOOK_AGAIN;
     c->oldest = cycle;
@@ -232,6 +231,11 @@ static bool may_starve(struct ww_dram_channel *c, int32_t cycle) {
             if (head != WW_DRAM_NONE && c->link[head].arrival < c->oldest) c->oldest = c->link[head].arrival;
         }
     return cycle > c->oldest + WW_DRAM_AGE_CAP;
+}
+
+/* Whether any entry may be too old to be passed. */
+INLINE bool may_starve(struct ww_dram_channel *c, int32_t cycle) {
+    return cycle > c->oldest + WW_DRAM_AGE_CAP && look_for_old(c, cycle);
 }
 
 /* The entry at the bank's head is too old to be passed by hits. */

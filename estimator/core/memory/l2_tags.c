@@ -110,12 +110,26 @@ uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set) {
     return first + way;
 }
 
+/* Makes the oldest way of a set with words the newest. Behind the last way, bytes may be any. */
+static void turn(struct ww_l2_tags *t, uint32_t set, uint64_t way) {
+    uint64_t *word = &t->order[set * t->stride / 8], *end = word + t->stride / 8;
+    for (; word < end; word++) {
+        uint64_t ways = *word;
+        *word = ways << 8 | way;
+        way = ways >> 56;
+    }
+}
+
 void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint64_t number) {
     uint64_t *word = &t->print[index / 8];
     struct ww_l2_line *line = &t->line[index];
     uint32_t shift = index % 8 * 8;
     t->installs++;
-    ww_l2_tags_renew(t, set, index);
+    uint32_t way = index - set * t->stride;
+    if (t->order && way == ww_l2_tags_oldest(t, set))
+        turn(t, set, way);
+    else
+        ww_l2_tags_renew(t, set, index);
     ww_l2_tags_clean(t, set, line);
     *line = (struct ww_l2_line){.number = number, .miss = WW_NONE};
     *word = (*word & ~((uint64_t)0xff << shift)) | (uint64_t)ww_l2_print_of(number) << shift;

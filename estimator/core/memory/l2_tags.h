@@ -165,6 +165,11 @@ static inline void ww_l2_tags_mark(struct ww_l2_tags *t, uint32_t set, uint32_t 
     if (t->used[set] == UINT64_MAX >> (64 - t->ways)) t->used[set] = bit;
 }
 
+/* A use of the line that was installed last in the set, which is its newest. */
+static inline void ww_l2_tags_first_use(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    if (t->replace == WW_L2_NRU) ww_l2_tags_mark(t, set, index);
+}
+
 /* A use of the line. */
 static inline void ww_l2_tags_touch(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
     if (t->replace == WW_L2_LRU) {
