@@ -405,6 +405,9 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
             if (m >> sector & 1) l2->granules_of[m] |= (uint8_t)(1u << g);
         }
     set_blocks(l2, gpu);
+    bool ordered = gpu->l2_replace == WW_L2_LRU || gpu->l2_replace == WW_L2_FIFO;
+    l2->plain = ordered && l2->parts == 1 && l2->coalesce < 2 && l2->sides == 1 && !l2->elsewhere &&
+                !l2->prefetch.window;
 }
 
 static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spec *gpu, struct ww_arena *arena,

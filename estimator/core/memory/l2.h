@@ -258,6 +258,9 @@ struct ww_l2 {
     const uint16_t *latency_of; /* by sm * slices + slice, as floorplan.h has it; NULL: all take `latency` */
     uint32_t least_latency;     /* of these */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
+    /* Requests lie in one line; no coalescer, no partitions, no prefetch, no lines elsewhere; victims by an
+     * order. */
+    bool plain;
     bool blocks;        /* what misses brings more sectors with it */
     bool write_fetches; /* l2.write_miss=fetch */
     uint32_t elsewhere; /* of 65,536 lines: those that DRAM reads for others at about the same time */

@@ -180,7 +180,7 @@ bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_par
         return false;
     if (s->tags.line[victim].dirty && !ww_l2_dram_room(s, in, WW_DRAM_WRITE)) return false;
     ww_l2_replace(s, part, victim, cycle);
-    ww_l2_tags_touch(&s->tags, part->set, victim);
+    ww_l2_tags_first_use(&s->tags, part->set, victim);
     return true;
 }
 
@@ -311,19 +311,23 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
     return (uint8_t)(s->l2->granules_of[done] >> part->shift << part->base);
 }
 
+static inline struct ww_l2_txn txn_of(const struct ww_l2_packet *p) {
+    return (struct ww_l2_txn){.address = p->address,
+                              .tag = p->tag,
+                              .sm = p->sm,
+                              .bytes = p->bytes,
+                              .atomic_ops = p->atomic_ops,
+                              .left = p->granules,
+                              .level = WW_LEVEL_L2,
+                              .kinds = p->kinds};
+}
+
 static bool begin_txn(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p) {
     uint32_t n = s->free_txn.first;
     if (n == WW_NONE) return false;
     struct ww_l2_txn *t = &s->txn[n];
     ww_free_taken(&s->free_txn, t->wait.next);
-    *t = (struct ww_l2_txn){.address = p->address,
-                            .tag = p->tag,
-                            .sm = p->sm,
-                            .bytes = p->bytes,
-                            .atomic_ops = p->atomic_ops,
-                            .left = p->granules,
-                            .level = WW_LEVEL_L2,
-                            .kinds = p->kinds};
+    *t = txn_of(p);
     in->head_txn = n;
     in->begun = true;
     ++*s->l2->live;
@@ -362,6 +366,43 @@ static void keep_part(const struct ww_l2_slice *s, struct ww_l2_input *in, const
     in->found = true;
 }
 
+/* A read whose line is not there, on a GPU with nothing of what is rare (l2->plain): begin_txn, read_part and
+ * what these call, without the other cases. Most misses are such reads. False: it cannot all be done now, and
+ * nothing is. */
+static bool read_absent(struct ww_l2_slice *s, const struct ww_l2_packet *p, struct ww_l2_part *part,
+                        uint64_t cycle) {
+    const struct ww_l2 *l2 = s->l2;
+    const uint8_t need = part->want;
+    uint8_t more = l2->fetch_of[need] & (uint8_t)~need;
+    const uint32_t sectors = bits(need), n = s->free_txn.first, m = s->free_miss.first;
+    if (l2->mshrs - s->mshrs_used < sectors || !s->waits || n == WW_NONE) return false;
+    if (!ww_dram_has_room(s->room, WW_DRAM_READ)) return false;
+    uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
+    if (victim == WW_NONE) return false;
+    if (s->tags.line[victim].dirty && !ww_dram_has_room(s->room, WW_DRAM_WRITE)) return false;
+    ww_l2_replace(s, part, victim, cycle);
+    if (more && s->mshrs_used + bits(need | more) > l2->mshrs) more = 0;
+    struct ww_l2_txn *t = &s->txn[n];
+    ww_free_taken(&s->free_txn, t->wait.next);
+    *t = txn_of(p);
+    t->wait = (struct ww_l2_wait_for){.next = WW_NONE, .mask = need, .shift = part->shift};
+    struct ww_l2_miss *miss = &s->miss[m];
+    ww_free_taken(&s->free_miss, miss->next);
+    *miss = (struct ww_l2_miss){.line = victim, .first = n, .last = n};
+    for (uint8_t left = need; left; left &= (uint8_t)(left - 1)) miss->joined[__builtin_ctz(left)] = 1;
+    s->tags.line[victim].miss = m;
+    s->tags.line[victim].pending = need | more;
+    s->mshrs_used += bits(need | more);
+    s->waits--;
+    if (more) count(s, WW_C_L2_PREFETCH, bits(more));
+    count(s, WW_C_L2_SECTOR_MISS, sectors);
+    count(s, WW_C_L2_SECTOR_READ, sectors);
+    ww_l2_count_inst(s, p, WW_I_L2_MISS, sectors);
+    ++*l2->live;
+    ww_l2_push_dram(s, part->number, need | more, m, WW_DRAM_READ, cycle);
+    return true;
+}
+
 static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle) {
     struct ww_l2_part part;
@@ -369,6 +410,11 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     if (s->l2->parts == 1) {
         part = ww_l2_only_part(s, in, p);
         if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
+        if (s->l2->plain && part.index == WW_NONE && !in->begun && p->kind == WW_MEM_READ &&
+            read_absent(s, p, &part, cycle)) {
+            in->left = 0;
+            return true;
+        }
         if (!in->begun && (cannot_begin(s, in, &part) || !begin_txn(s, in, p))) {
             keep_part(s, in, &part);
             return false;
