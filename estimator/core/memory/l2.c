@@ -186,6 +186,24 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
     return true;
 }
 
+/* The same if one txn waits, once, for nothing but what comes with the fill, as nearly all do. */
+static bool feed_one(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint64_t cycle) {
+    struct ww_l2 *l2 = s->l2;
+    struct ww_l2_miss *miss = &s->miss[f->miss];
+    uint32_t n = miss->first;
+    if (n != miss->last || n >= s->txns || s->txn[n].wait.mask & ~f->mask) return feed_waiters(s, f, cycle);
+    struct ww_l2_txn *t = &s->txn[n];
+    uint8_t got = t->wait.mask;
+    if (t->needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
+    if (t->kind == WW_MEM_ATOMIC)
+        ww_l2_tags_soil(&s->tags, miss->line / s->tags.stride, &s->tags.line[miss->line], got);
+    t->wait.mask = 0;
+    miss->first = miss->last = WW_NONE;
+    s->waits++;
+    ww_l2_txn_got(s, n, (uint8_t)(l2->granules_of[got] >> t->wait.shift << t->wait.base), f->level, cycle);
+    return true;
+}
+
 /* One fill; false if it must wait for room for its replies. */
 static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *f, uint64_t cycle) {
     struct ww_l2_miss *miss = &s->miss[f->miss];
@@ -193,9 +211,11 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     if (!f->begun) {
         f->begun = true;
         line->valid |= f->mask; /* still pending, too, which protects the line while replies wait */
-        for (uint8_t m = f->mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)] = 0;
+        /* A record that ends is written anew; the other partition's copies may lose sectors before. */
+        if (f->mask != line->pending || s->l2->sides > 1)
+            for (uint8_t m = f->mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)] = 0;
     }
-    if (!feed_waiters(s, f, cycle)) return false;
+    if (!feed_one(s, f, cycle)) return false;
     uint32_t sectors = ww_bits8(f->mask);
     line->pending &= (uint8_t)~f->mask;
     if (!line->pending) {
