@@ -1,4 +1,5 @@
 #include "dram_bench.h"
+#include "estimator/base/rng.h"
 #include "estimator/core/memory/dram_channel.h"
 
 static void a_row_hit_passes_an_older_row_miss(void **state) {
@@ -315,6 +316,50 @@ static void cycles_follow_a_clock_change(void **state) {
     stop(&b);
 }
 
+/* Requests of all kinds to the first 16 banks, as soon as there is room for them. */
+static void push_at_random(struct bench *b) {
+    struct ww_rng r;
+    uint64_t cycle = 0;
+    ww_rng_seed(&r, 3);
+    for (uint32_t id = 0; id < DONE_MAX; id++) {
+        uint8_t direction = ww_rng_below(&r, 4) ? WW_DRAM_READ : WW_DRAM_WRITE;
+        uint32_t bank = ww_rng_below(&r, 16), row = ww_rng_below(&r, 4), wait = ww_rng_below(&r, 8);
+        uint16_t bursts = (uint16_t)(1 + ww_rng_below(&r, 4));
+        cycle += id % 100 ? wait : 2000;
+        while (ww_queue_next(b->queue) <= cycle * 1000 ||
+               !ww_dram_has_room(ww_dram_room(b->dram, 0), direction)) {
+            assert_true(ww_queue_step(b->queue));
+            if (ww_queue_now(b->queue) > cycle * 1000) cycle = ww_queue_now(b->queue) / 1000;
+        }
+        push(b, id, bank, row, bursts, direction, cycle);
+    }
+    drain(b);
+}
+
+/* 16 banks in up to four groups are scheduled by loops of their own. */
+static void banks_that_are_never_used_change_nothing(void **state) {
+    (void)state;
+    for (uint32_t groups = 1; groups <= 4; groups *= 2) {
+        struct bench few = {0}, many = {0};
+        small_spec(&few.spec);
+        few.spec.dram_banks = 16;
+        few.spec.dram_bank_groups = groups;
+        few.spec.dram_tccd_l = 3;
+        many.spec = few.spec;
+        many.spec.dram_banks = 32;
+        start(&few);
+        start(&many);
+        push_at_random(&few);
+        push_at_random(&many);
+        assert_int_equal(few.count, many.count);
+        assert_memory_equal(few.done, many.done, sizeof few.done);
+        assert_memory_equal(few.cycle, many.cycle, sizeof few.cycle);
+        assert_memory_equal(few.counter, many.counter, sizeof few.counter);
+        stop(&few);
+        stop(&many);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_hit_passes_an_older_row_miss),
@@ -336,6 +381,7 @@ int main(void) {
         cmocka_unit_test(the_queue_is_measured_in_bursts),
         cmocka_unit_test(room_is_told_and_bounded),
         cmocka_unit_test(cycles_follow_a_clock_change),
+        cmocka_unit_test(banks_that_are_never_used_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

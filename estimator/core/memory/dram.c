@@ -32,16 +32,16 @@ static void append(struct ww_dram_channel *c, uint32_t n) {
     struct ww_dram_block *b = ww_dram_block(c, e->request.place.bank);
     l->row = e->request.place.row;
     l->next = WW_DRAM_NONE;
-    l->previous = b->tail[dir][i];
-    b->tail[dir][i] = (uint16_t)n;
+    l->previous = b->of[dir].tail[i];
+    b->of[dir].tail[i] = (uint16_t)n;
     c->count[dir]++;
     c->room.bursts[dir] += e->request.bursts;
     if (l->previous == WW_DRAM_NONE) {
-        b->head[dir][i] = (uint16_t)n;
-        b->head_order[dir][i] = l->order;
+        b->of[dir].head[i] = (uint16_t)n;
+        b->of[dir].head_order[i] = l->order;
     } else {
         c->link[l->previous].next = (uint16_t)n;
-        if (b->hit[dir][i] != WW_DRAM_NONE) return;
+        if (b->of[dir].hit[i] != WW_DRAM_NONE) return;
     }
     if (b->open[i] && b->row[i] == l->row)
         ww_dram_set_hit(c, b, i, dir, n);
@@ -61,12 +61,13 @@ static int32_t look_at(const struct ww_dram_channel *c, uint32_t n, int32_t cycl
                                          : c->count[dir] == 1;
         return turn ? cycle : WW_DRAM_NEVER;
     }
-    if (b->hit[dir][i] == n) {
+    if (b->of[dir].hit[i] == n) {
         int32_t group = c->group_ready[r->place.bank & (c->dram->groups - 1)];
         int32_t ready = ww_dram_later(ww_dram_later(b->column_ready[i], group), c->column_ready[dir]);
         return ww_dram_later(cycle, ready);
     }
-    if (b->head[dir][i] == n) return ww_dram_later(cycle, ww_dram_later(b->row_ready[i], ww_dram_row_slot(c)));
+    if (b->of[dir].head[i] == n)
+        return ww_dram_later(cycle, ww_dram_later(b->row_ready[i], ww_dram_row_slot(c)));
     return WW_DRAM_NEVER;
 }
 
@@ -84,7 +85,7 @@ static uint16_t *oldest_of(const struct ww_dram_channel *c, uint16_t *next) {
 static __attribute__((noinline)) void renumber(struct ww_dram_channel *c) {
     uint16_t next[2 * WW_DRAM_BANKS], *oldest;
     for (uint32_t k = 0; k < 2 * c->dram->banks; k++)
-        next[k] = ww_dram_block(c, k / 2)->head[k % 2][k / 2 % WW_DRAM_BLOCK];
+        next[k] = ww_dram_block(c, k / 2)->of[k % 2].head[k / 2 % WW_DRAM_BLOCK];
     for (c->age = 0; (oldest = oldest_of(c, next)); c->age++) {
         struct ww_dram_link *l = &c->link[*oldest];
         *oldest = l->next;
@@ -93,8 +94,8 @@ static __attribute__((noinline)) void renumber(struct ww_dram_channel *c) {
     for (uint32_t k = 0; k < 2 * c->dram->banks; k++) {
         struct ww_dram_block *b = ww_dram_block(c, k / 2);
         uint32_t dir = k % 2, i = k / 2 % WW_DRAM_BLOCK;
-        if (b->head[dir][i] != WW_DRAM_NONE) b->head_order[dir][i] = c->link[b->head[dir][i]].order;
-        if (b->hit[dir][i] != WW_DRAM_NONE) b->hit_order[dir][i] = c->link[b->hit[dir][i]].order;
+        if (b->of[dir].head[i] != WW_DRAM_NONE) b->of[dir].head_order[i] = c->link[b->of[dir].head[i]].order;
+        if (b->of[dir].hit[i] != WW_DRAM_NONE) b->of[dir].hit_order[i] = c->link[b->of[dir].hit[i]].order;
     }
 }
 
@@ -175,10 +176,10 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
     c->dram = d;
     c->index = index;
     c->room.depth = d->depth;
-    c->block = ww_arena_lines(arena, d->blocks, sizeof *c->block);
+    c->block = d->blocks == 1 ? &c->one_block : ww_arena_lines(arena, d->blocks, sizeof *c->block);
     c->entry = ww_arena_array(arena, entries, sizeof *c->entry);
     c->link = ww_arena_lines(arena, entries, sizeof *c->link);
-    c->group_ready = ww_arena_array(arena, d->lanes, sizeof *c->group_ready);
+    c->group_ready = d->lanes == 4 ? c->four_groups : ww_arena_array(arena, d->lanes, sizeof *c->group_ready);
     if (!c->block || !c->entry || !c->link || !c->group_ready) return false;
     for (uint32_t i = 0; i < entries; i++) c->link[i].next = (uint16_t)(i + 1 < entries ? i + 1 : WW_DRAM_NONE);
     for (uint32_t n = 0; n < d->blocks; n++) {
@@ -186,7 +187,7 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
         for (uint32_t i = 0; i < WW_DRAM_BLOCK; i++) {
             b->row_ready[i] = -(int32_t)d->timing.trp;
             for (uint32_t dir = 0; dir < 2; dir++) {
-                b->head[dir][i] = b->tail[dir][i] = b->hit[dir][i] = WW_DRAM_NONE;
+                b->of[dir].head[i] = b->of[dir].tail[i] = b->of[dir].hit[i] = WW_DRAM_NONE;
                 ww_dram_set_times(b, i, dir);
             }
         }

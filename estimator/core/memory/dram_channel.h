@@ -23,8 +23,6 @@
 #define WW_DRAM_PAST (-(1 << 16))
 #define WW_DRAM_AGES (1 << 22) /* ages are numbered anew from here on */
 
-typedef int32_t ww_dram_v4 __attribute__((vector_size(16)));
-
 /* Constants in command-clock cycles. */
 struct ww_dram_timing {
     uint64_t tcl, twl, trcd, trp, tras, trrd, tfaw, tccd, tccd_l, twr, twtr, trtp, trefi, trfc;
@@ -50,17 +48,23 @@ struct ww_dram_link {
     int32_t arrival;
 };
 
-/* Of the banks of a block, by direction where there are two. */
-struct ww_dram_block {
+/* Of the banks of a block: what there is to do for one direction. */
+struct ww_dram_banks {
     /* When the bank's next command may be: a column command of the open row, if there is a hit; a row command,
      * if there are entries but no hit. Else never. */
-    int32_t column_at[2][WW_DRAM_BLOCK];
-    int32_t row_at[2][WW_DRAM_BLOCK];
-    int32_t head_order[2][WW_DRAM_BLOCK], hit_order[2][WW_DRAM_BLOCK]; /* ages, where there are such entries */
-    uint16_t hit[2][WW_DRAM_BLOCK];  /* oldest entry for the open row, or none */
-    uint16_t head[2][WW_DRAM_BLOCK]; /* oldest entry, or none */
-    uint16_t tail[2][WW_DRAM_BLOCK];
-    int32_t column_ready[WW_DRAM_BLOCK]; /* when the bank itself lets a column command be */
+    int32_t column_at[WW_DRAM_BLOCK];
+    int32_t hit_order[WW_DRAM_BLOCK]; /* ages, where there are such entries */
+    int32_t row_at[WW_DRAM_BLOCK];
+    int32_t head_order[WW_DRAM_BLOCK];
+    uint16_t hit[WW_DRAM_BLOCK];  /* oldest entry for the open row, or none */
+    uint16_t head[WW_DRAM_BLOCK]; /* oldest entry, or none */
+    uint16_t tail[WW_DRAM_BLOCK];
+    uint16_t unused[5 * WW_DRAM_BLOCK]; /* a power of two is reached without a multiplication */
+};
+
+struct ww_dram_block {
+    _Alignas(WW_HOST_LINE) struct ww_dram_banks of[2]; /* by direction */
+    int32_t column_ready[WW_DRAM_BLOCK];               /* when the bank itself lets a column command be */
     int32_t row_ready[WW_DRAM_BLOCK]; /* and a row change begin: a precharge, or, of a closed bank, tRP before
                                        * its activate may be */
     uint32_t row[WW_DRAM_BLOCK];
@@ -93,6 +97,9 @@ struct ww_dram_channel {
     uint64_t open_since, open_until; /* the running interval with a row open; end of the last one */
     uint32_t pushed;                 /* requests so far, to tell whether there was one */
     int32_t *group_ready;            /* earliest column command by bank group, tCCD_L */
+    /* What group_ready and block point to where they are small enough: beside the rest of the channel. */
+    int32_t four_groups[4];
+    struct ww_dram_block one_block;
 };
 
 struct ww_dram {
@@ -153,16 +160,16 @@ static inline int32_t ww_dram_row_slot(const struct ww_dram_channel *c) {
 
 /* To be called when the bank's hit, its head or what its commands wait for has changed. */
 static inline void ww_dram_set_times(struct ww_dram_block *b, uint32_t i, uint32_t dir) {
-    bool hit = b->hit[dir][i] != WW_DRAM_NONE, waits = b->head[dir][i] != WW_DRAM_NONE;
-    b->column_at[dir][i] = hit ? b->column_ready[i] : WW_DRAM_NEVER;
-    b->row_at[dir][i] = waits && !hit ? b->row_ready[i] : WW_DRAM_NEVER;
+    bool hit = b->of[dir].hit[i] != WW_DRAM_NONE, waits = b->of[dir].head[i] != WW_DRAM_NONE;
+    b->of[dir].column_at[i] = hit ? b->column_ready[i] : WW_DRAM_NEVER;
+    b->of[dir].row_at[i] = waits && !hit ? b->row_ready[i] : WW_DRAM_NEVER;
 }
 
 /* The bank's oldest entry for the open row is e, or there is none. */
 static inline void ww_dram_set_hit(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint32_t dir,
                                    uint32_t e) {
-    b->hit[dir][i] = (uint16_t)e;
-    if (e != WW_DRAM_NONE) b->hit_order[dir][i] = c->link[e].order;
+    b->of[dir].hit[i] = (uint16_t)e;
+    if (e != WW_DRAM_NONE) b->of[dir].hit_order[i] = c->link[e].order;
     ww_dram_set_times(b, i, dir);
 }
 
@@ -188,7 +195,7 @@ static inline int32_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_
     c->column_ready[!direction] = ww_dram_later(other, c->column_ready[!direction]);
     if (row > b->row_ready[i]) {
         b->row_ready[i] = row;
-        if (b->head[!direction][i] != WW_DRAM_NONE) ww_dram_set_times(b, i, !direction);
+        if (b->of[!direction].head[i] != WW_DRAM_NONE) ww_dram_set_times(b, i, !direction);
     }
     return data_end;
 }

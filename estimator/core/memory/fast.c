@@ -191,7 +191,6 @@ void ww_fast_expect(const struct ww_fast *f, struct ww_slice_place place, struct
 void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place) {
     const struct ww_l2_tags *t = &f->l2->slice[place->slice].tags;
     ww_l2_tags_prefetch(t, place->set, place->local >> f->l2->line_shift);
-    __builtin_prefetch(&t->line[place->set * t->stride + t->newest[place->set]], 1);
 }
 
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm) {

@@ -42,14 +42,16 @@ static inline void wake_for(struct ww_l2_slice *s, uint64_t ready) {
 /* Moves the last request in front of those that came a longer way and are at the tags later; what the slice has
  * begun to serve stays first. */
 static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
-    uint32_t least = in->begun || in->blocked, at = in->packet_count - 1;
-    const struct ww_l2_packet last = in->packet[(in->packet_head + at) & in->packet_mask];
-    for (; at > least; at--) {
-        const struct ww_l2_packet *before = &in->packet[(in->packet_head + at - 1) & in->packet_mask];
-        if (before->ready <= last.ready) break;
-        in->packet[(in->packet_head + at) & in->packet_mask] = *before;
-    }
-    in->packet[(in->packet_head + at) & in->packet_mask] = last;
+    const uint32_t least = in->begun || in->blocked, end = in->packet_count - 1, mask = in->packet_mask;
+    struct ww_l2_packet *packet = in->packet;
+    uint32_t at = end;
+    uint64_t ready = packet[(in->packet_head + end) & mask].ready;
+    while (at > least && packet[(in->packet_head + at - 1) & mask].ready > ready) at--;
+    if (at == end) return;
+    const struct ww_l2_packet last = packet[(in->packet_head + end) & mask];
+    for (uint32_t i = end; i > at; i--)
+        packet[(in->packet_head + i) & mask] = packet[(in->packet_head + i - 1) & mask];
+    packet[(in->packet_head + at) & mask] = last;
     if (at == 0) wake_for(s, last.ready);
 }
 
@@ -116,19 +118,26 @@ void ww_l2_written(void *context, const struct ww_dram_request *request) {
     --*l2->live;
 }
 
+/* The one of `count` that follows i, without a branch. */
+static uint32_t next_in_turn(uint32_t i, uint32_t count) {
+    return (i + 1) & (0u - (i + 1 < count));
+}
+
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     struct ww_l2 *l2 = context;
-    uint32_t count = l2->slices_per_channel, i = l2->turn[channel];
+    const uint32_t count = l2->slices_per_channel, turn = l2->turn[channel];
     uint64_t edge = edge_at(l2, ps);
-    l2->turn[channel] = i + 1 < count ? i + 1 : 0;
-    for (uint32_t n = 0; n < count; n++, i = i + 1 < count ? i + 1 : 0) {
+    for (uint32_t n = 0, i = turn; n < count; n++) {
         struct ww_l2_slice *s = &l2->slice[channel * count + i];
+        i = next_in_turn(i, count);
         for (uint32_t side = 0; side < l2->sides; side++) {
             const struct ww_l2_input *in = &s->in[side];
-            if (in->blocked && in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE) && head_may_go(s, in))
+            if (!in->blocked || !(in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE))) continue;
+            if (head_may_go(s, in) && !ww_event_is_by(&s->event, edge))
                 ww_queue_earlier(l2->queue, &s->event, edge);
         }
     }
+    l2->turn[channel] = next_in_turn(turn, count);
 }
 
 bool ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps) {
@@ -147,30 +156,51 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
     struct ww_l2_miss *miss = &s->miss[f->miss];
     uint32_t previous = WW_NONE;
     for (uint32_t n = miss->first, next; n != WW_NONE; n = next) {
-        struct ww_l2_waiter *w = &s->waiter[n];
-        uint8_t got = w->mask & f->mask;
+        struct ww_l2_waiter *more = n < s->txns ? NULL : &s->waiter[n - s->txns];
+        uint32_t txn = more ? more->txn : n;
+        struct ww_l2_wait_for *w = more ? &more->wait : &s->txn[n].wait;
+        uint8_t got = w->mask & f->mask, rest = w->mask & (uint8_t)~f->mask;
         next = w->next;
         if (!got) {
             previous = n;
             continue;
         }
-        if (s->txn[w->txn].needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index))
-            return false;
-        if (s->txn[w->txn].kind == WW_MEM_ATOMIC)
+        if (s->txn[txn].needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
+        if (s->txn[txn].kind == WW_MEM_ATOMIC)
             ww_l2_tags_soil(&s->tags, miss->line / s->tags.stride, &s->tags.line[miss->line], got);
-        ww_l2_txn_got(s, w->txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), f->level, cycle);
-        w->mask &= (uint8_t)~got;
-        if (w->mask) {
+        w->mask = rest;
+        /* It may be given back here, if it is the txn's own. */
+        ww_l2_txn_got(s, txn, (uint8_t)(l2->granules_of[got] >> w->shift << w->base), f->level, cycle);
+        if (rest) {
             previous = n;
             continue;
         }
         if (previous == WW_NONE)
             miss->first = next;
         else
-            s->waiter[previous].next = next;
+            ww_l2_wait(s, previous)->next = next;
         if (miss->last == n) miss->last = previous;
-        w->next = ww_free_back(&s->free_waiter, n);
+        s->waits++;
+        if (more) w->next = ww_free_back(&s->free_waiter, n - s->txns);
     }
+    return true;
+}
+
+/* The same if one txn waits, once, for nothing but what comes with the fill, as nearly all do. */
+static bool feed_one(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint64_t cycle) {
+    struct ww_l2 *l2 = s->l2;
+    struct ww_l2_miss *miss = &s->miss[f->miss];
+    uint32_t n = miss->first;
+    if (n != miss->last || n >= s->txns || s->txn[n].wait.mask & ~f->mask) return feed_waiters(s, f, cycle);
+    struct ww_l2_txn *t = &s->txn[n];
+    uint8_t got = t->wait.mask;
+    if (t->needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
+    if (t->kind == WW_MEM_ATOMIC)
+        ww_l2_tags_soil(&s->tags, miss->line / s->tags.stride, &s->tags.line[miss->line], got);
+    t->wait.mask = 0;
+    miss->first = miss->last = WW_NONE;
+    s->waits++;
+    ww_l2_txn_got(s, n, (uint8_t)(l2->granules_of[got] >> t->wait.shift << t->wait.base), f->level, cycle);
     return true;
 }
 
@@ -181,9 +211,11 @@ static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *
     if (!f->begun) {
         f->begun = true;
         line->valid |= f->mask; /* still pending, too, which protects the line while replies wait */
-        for (uint8_t m = f->mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)] = 0;
+        /* A record that ends is written anew; the other partition's copies may lose sectors before. */
+        if (f->mask != line->pending || s->l2->sides > 1)
+            for (uint8_t m = f->mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)] = 0;
     }
-    if (!feed_waiters(s, f, cycle)) return false;
+    if (!feed_one(s, f, cycle)) return false;
     uint32_t sectors = ww_bits8(f->mask);
     line->pending &= (uint8_t)~f->mask;
     if (!line->pending) {
@@ -208,11 +240,7 @@ WW_AHEAD prefetch_fills(const struct ww_l2_slice *s, const struct ww_l2_fills *f
     if (fills->count > 1) {
         const struct ww_l2_miss *miss = miss_of(s, fills, 1);
         __builtin_prefetch(&s->tags.line[miss->line], 1);
-        if (miss->first != WW_NONE) __builtin_prefetch(&s->waiter[miss->first], 1);
-    }
-    if (fills->count) {
-        uint32_t first = miss_of(s, fills, 0)->first;
-        if (first != WW_NONE) __builtin_prefetch(&s->txn[s->waiter[first].txn], 1);
+        if (miss->first != WW_NONE) __builtin_prefetch(ww_l2_wait(s, miss->first), 1);
     }
 }
 
@@ -317,11 +345,12 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     taken |= serve_input(s, &s->in[WW_L2_NEAR], cycle, filled, &next);
     next_fill(s, WW_L2_NEAR, &next);
     if (filled) prefetch_fills(s, &s->fills[WW_L2_NEAR]);
-    if (taken) prefetch_request(s, &s->in[WW_L2_NEAR]);
     s->fired = ww_queue_place(l2->queue);
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
-    if (taken) ww_xbar_wake(l2->xbar, s->index, now_ps);
+    if (!taken) return;
+    prefetch_request(s, &s->in[WW_L2_NEAR]);
+    ww_xbar_wake(l2->xbar, s->index, now_ps);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -396,6 +425,9 @@ static void set_sizes(struct ww_l2 *l2, const struct ww_gpu_spec *gpu) {
             if (m >> sector & 1) l2->granules_of[m] |= (uint8_t)(1u << g);
         }
     set_blocks(l2, gpu);
+    bool ordered = gpu->l2_replace == WW_L2_LRU || gpu->l2_replace == WW_L2_FIFO;
+    l2->plain = ordered && l2->parts == 1 && l2->coalesce < 2 && l2->sides == 1 && !l2->elsewhere &&
+                !l2->prefetch.window;
 }
 
 static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spec *gpu, struct ww_arena *arena,
@@ -434,7 +466,9 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     if (!s->miss || !s->waiter || !s->txn) return false;
     s->free_miss = ww_free_list(l2->mshrs);
     s->free_waiter = ww_free_list(waiters);
+    s->waits = waiters;
     s->free_txn = ww_free_list(txns);
+    s->txns = txns;
     if (l2->coalesce > 1 && !ww_l2_coalescer_init(s, arena)) return false;
     return ww_l2_tags_init(&s->tags, gpu, arena, index, seed);
 }

@@ -55,6 +55,12 @@
 #define WW_L2_TIME_BITS 8 /* port times are kept in parts of a cycle, so that odd widths give their rate */
 #define WW_L2_WAITERS_MAX 16384u /* of a slice; a head request waits if all are taken */
 
+/* Of a request; packed, since queues of a slice hold thousands. */
+struct ww_l2_kinds {
+    uint8_t kind : 2, needs_reply : 2, fine : 1, walked : 1;
+    uint8_t performed : 1; /* an atomic's addresses have had their time */
+};
+
 struct ww_l2_packet { /* a request at a slice */
     uint64_t address, local;
     uint64_t ready; /* L2 cycle at which it may be looked up */
@@ -62,29 +68,45 @@ struct ww_l2_packet { /* a request at a slice */
     uint32_t set; /* of its first line, in an input of a slice */
     uint16_t sm, bytes, atomic_ops;
     uint8_t granules;
-    uint8_t kind : 2, needs_reply : 2, fine : 1, walked : 1; /* packed: queues of a slice hold thousands */
+    union {
+        struct ww_l2_kinds kinds;
+        struct {
+            uint8_t kind : 2, needs_reply : 2, fine : 1, walked : 1;
+        };
+    };
 };
 
-struct ww_l2_txn { /* a read or atomic that was not served at once */
+struct ww_l2_wait_for {  /* a txn waits for sectors of one line */
+    uint32_t next;       /* that wait for it, WW_NONE: none */
+    uint8_t mask;        /* sectors; 0: it does not */
+    uint8_t base, shift; /* line granule = request granule - base + shift */
+};
+
+/* A read or atomic that was not served at once. Nearly all wait once, for sectors of one line. */
+struct ww_l2_txn {
     uint64_t address;
     uint32_t tag;
-    uint32_t next; /* in the free list */
+    struct ww_l2_wait_for wait; /* next: also in the free list */
     uint16_t sm, bytes, atomic_ops;
     uint8_t left; /* granules not replied yet */
     uint8_t have; /* of these, served */
-    uint8_t kind, needs_reply, level, fine, walked;
-    bool performed; /* an atomic's addresses have had their time */
+    uint8_t level;
+    union {
+        struct ww_l2_kinds kinds;
+        struct {
+            uint8_t kind : 2, needs_reply : 2, fine : 1, walked : 1;
+        };
+    };
 };
 
-struct ww_l2_waiter { /* a txn that waits for sectors of one line */
-    uint32_t txn, next;
-    uint8_t mask;        /* sectors waited for */
-    uint8_t base, shift; /* line granule = request granule - base + shift */
+struct ww_l2_waiter { /* a txn that waits for more sectors, while its own wait lasts */
+    uint32_t txn;
+    struct ww_l2_wait_for wait;
 };
 
 struct ww_l2_miss { /* a line with pending sectors */
     uint32_t line;
-    uint32_t first, last; /* waiters */
+    uint32_t first, last; /* that wait: txns, or, from the number of txns on, waiters */
     uint32_t next;        /* in the free list */
     uint16_t joined[8];   /* requests per sector */
 };
@@ -171,6 +193,7 @@ struct ww_l2_slice {
     struct ww_l2_miss *miss;
     struct ww_l2_waiter *waiter;
     struct ww_l2_txn *txn;
+    uint32_t txns, waits; /* txns there are; waits that the slice can still hold */
     struct ww_free_list free_miss, free_waiter, free_txn;
     struct ww_l2_fills fills[WW_L2_SIDES];
     struct ww_l2_tags tags;
@@ -235,6 +258,9 @@ struct ww_l2 {
     const uint16_t *latency_of; /* by sm * slices + slice, as floorplan.h has it; NULL: all take `latency` */
     uint32_t least_latency;     /* of these */
     uint32_t mshrs, merge, latency, atomic_cycles, bursts_per_sector;
+    /* Requests lie in one line; no coalescer, no partitions, no prefetch, no lines elsewhere; victims by an
+     * order. */
+    bool plain;
     bool blocks;        /* what misses brings more sectors with it */
     bool write_fetches; /* l2.write_miss=fetch */
     uint32_t elsewhere; /* of 65,536 lines: those that DRAM reads for others at about the same time */
@@ -312,6 +338,10 @@ void ww_l2_room(void *context, uint32_t channel, uint64_t ps);
 bool ww_l2_delivered(void *context, uint32_t slice, uint64_t now_ps);
 
 /* ---- between l2.c and l2_serve.c ---- */
+
+static inline struct ww_l2_wait_for *ww_l2_wait(const struct ww_l2_slice *s, uint32_t n) {
+    return n < s->txns ? &s->txn[n].wait : &s->waiter[n - s->txns].wait;
+}
 
 /* Serves what can be served of the slice's head request at `cycle`; true: all of it. */
 bool ww_l2_serve(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p, uint64_t cycle);

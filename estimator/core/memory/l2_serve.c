@@ -98,7 +98,7 @@ static uint8_t complete(const struct ww_l2 *l2, const struct ww_l2_txn *t) {
 static inline void free_txn(struct ww_l2_slice *s, uint32_t n) {
     if (s->in[WW_L2_NEAR].head_txn == n) s->in[WW_L2_NEAR].head_txn = WW_NONE;
     if (s->l2->sides > 1 && s->in[WW_L2_FAR].head_txn == n) s->in[WW_L2_FAR].head_txn = WW_NONE;
-    s->txn[n].next = ww_free_back(&s->free_txn, n);
+    s->txn[n].wait.next = ww_free_back(&s->free_txn, n);
     --*s->l2->live;
 }
 
@@ -117,8 +117,8 @@ static void flush(struct ww_l2_slice *s, uint32_t n, uint64_t cycle) {
 /* Sectors of an atomic are valid: performs it there. Updates that follow one another cost their time. */
 static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t sectors, uint64_t cycle) {
     count(s, WW_C_L2_ATOMIC, sectors);
-    if (t->performed) return;
-    t->performed = true;
+    if (t->kinds.performed) return;
+    t->kinds.performed = true;
     uint64_t from = s->free > cycle ? s->free : cycle;
     s->free = from + (uint64_t)t->atomic_ops * s->l2->atomic_cycles;
     ww_l2_tell(s->l2, t->sm, t->address, cycle);
@@ -180,7 +180,7 @@ bool ww_l2_claim(struct ww_l2_slice *s, struct ww_l2_input *in, struct ww_l2_par
         return false;
     if (s->tags.line[victim].dirty && !ww_l2_dram_room(s, in, WW_DRAM_WRITE)) return false;
     ww_l2_replace(s, part, victim, cycle);
-    ww_l2_tags_touch(&s->tags, part->set, victim);
+    ww_l2_tags_first_use(&s->tags, part->set, victim);
     return true;
 }
 
@@ -241,18 +241,26 @@ static uint8_t joinable(const struct ww_l2_slice *s, const struct ww_l2_line *li
     return can;
 }
 
+/* For one more wait of a txn; returns its number. */
+static uint32_t take_waiter(struct ww_l2_slice *s, uint32_t txn) {
+    uint32_t n = s->free_waiter.first;
+    ww_free_taken(&s->free_waiter, s->waiter[n].wait.next);
+    s->waiter[n].txn = txn;
+    return s->txns + n;
+}
+
 static void join(struct ww_l2_slice *s, const struct ww_l2_input *in, const struct ww_l2_part *part,
                  uint8_t mask) {
     struct ww_l2_miss *miss = &s->miss[s->tags.line[part->index].miss];
-    uint32_t n = s->free_waiter.first;
-    struct ww_l2_waiter *w = &s->waiter[n];
-    ww_free_taken(&s->free_waiter, w->next);
-    *w = (struct ww_l2_waiter){
-        .txn = in->head_txn, .next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
+    uint32_t n = in->head_txn;
+    if (s->txn[n].wait.mask) n = take_waiter(s, n);
+    *ww_l2_wait(s, n) =
+        (struct ww_l2_wait_for){.next = WW_NONE, .mask = mask, .base = part->base, .shift = part->shift};
+    s->waits--;
     if (miss->first == WW_NONE)
         miss->first = n;
     else
-        s->waiter[miss->last].next = n;
+        ww_l2_wait(s, miss->last)->next = n;
     miss->last = n;
     for (uint8_t m = mask; m; m &= (uint8_t)(m - 1)) miss->joined[__builtin_ctz(m)]++;
 }
@@ -284,7 +292,7 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
         if (pending) joined = joinable(s, line, pending);
         ww_l2_tags_touch(&s->tags, part->set, part->index);
     }
-    if (s->free_waiter.first != WW_NONE) {
+    if (s->waits) {
         if (joined) {
             count(s, WW_C_L2_SECTOR_MERGED, bits(joined));
             ww_l2_count_inst(s, p, WW_I_L2_MERGED, bits(joined));
@@ -303,22 +311,23 @@ static uint8_t read_part(struct ww_l2_slice *s, struct ww_l2_input *in, const st
     return (uint8_t)(s->l2->granules_of[done] >> part->shift << part->base);
 }
 
+static inline struct ww_l2_txn txn_of(const struct ww_l2_packet *p) {
+    return (struct ww_l2_txn){.address = p->address,
+                              .tag = p->tag,
+                              .sm = p->sm,
+                              .bytes = p->bytes,
+                              .atomic_ops = p->atomic_ops,
+                              .left = p->granules,
+                              .level = WW_LEVEL_L2,
+                              .kinds = p->kinds};
+}
+
 static bool begin_txn(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p) {
     uint32_t n = s->free_txn.first;
     if (n == WW_NONE) return false;
     struct ww_l2_txn *t = &s->txn[n];
-    ww_free_taken(&s->free_txn, t->next);
-    *t = (struct ww_l2_txn){.address = p->address,
-                            .tag = p->tag,
-                            .sm = p->sm,
-                            .bytes = p->bytes,
-                            .atomic_ops = p->atomic_ops,
-                            .left = p->granules,
-                            .kind = p->kind,
-                            .needs_reply = p->needs_reply,
-                            .fine = p->fine,
-                            .walked = p->walked,
-                            .level = WW_LEVEL_L2};
+    ww_free_taken(&s->free_txn, t->wait.next);
+    *t = txn_of(p);
     in->head_txn = n;
     in->begun = true;
     ++*s->l2->live;
@@ -347,7 +356,7 @@ static bool read_whole(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
 static bool cannot_begin(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_part *part) {
     const struct ww_l2 *l2 = s->l2;
     if (part->index != WW_NONE || l2->coalesce > 1 || l2->sides > 1) return false;
-    if (s->mshrs_used >= l2->mshrs || s->free_waiter.first == WW_NONE) return false;
+    if (s->mshrs_used >= l2->mshrs || !s->waits) return false;
     return !ww_l2_dram_room(s, in, WW_DRAM_READ);
 }
 
@@ -357,6 +366,43 @@ static void keep_part(const struct ww_l2_slice *s, struct ww_l2_input *in, const
     in->found = true;
 }
 
+/* A read whose line is not there, on a GPU with nothing of what is rare (l2->plain): begin_txn, read_part and
+ * what these call, without the other cases. Most misses are such reads. False: it cannot all be done now, and
+ * nothing is. */
+static bool read_absent(struct ww_l2_slice *s, const struct ww_l2_packet *p, struct ww_l2_part *part,
+                        uint64_t cycle) {
+    const struct ww_l2 *l2 = s->l2;
+    const uint8_t need = part->want;
+    uint8_t more = l2->fetch_of[need] & (uint8_t)~need;
+    const uint32_t sectors = bits(need), n = s->free_txn.first, m = s->free_miss.first;
+    if (l2->mshrs - s->mshrs_used < sectors || !s->waits || n == WW_NONE) return false;
+    if (!ww_dram_has_room(s->room, WW_DRAM_READ)) return false;
+    uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
+    if (victim == WW_NONE) return false;
+    if (s->tags.line[victim].dirty && !ww_dram_has_room(s->room, WW_DRAM_WRITE)) return false;
+    ww_l2_replace(s, part, victim, cycle);
+    if (more && s->mshrs_used + bits(need | more) > l2->mshrs) more = 0;
+    struct ww_l2_txn *t = &s->txn[n];
+    ww_free_taken(&s->free_txn, t->wait.next);
+    *t = txn_of(p);
+    t->wait = (struct ww_l2_wait_for){.next = WW_NONE, .mask = need, .shift = part->shift};
+    struct ww_l2_miss *miss = &s->miss[m];
+    ww_free_taken(&s->free_miss, miss->next);
+    *miss = (struct ww_l2_miss){.line = victim, .first = n, .last = n};
+    for (uint8_t left = need; left; left &= (uint8_t)(left - 1)) miss->joined[__builtin_ctz(left)] = 1;
+    s->tags.line[victim].miss = m;
+    s->tags.line[victim].pending = need | more;
+    s->mshrs_used += bits(need | more);
+    s->waits--;
+    if (more) count(s, WW_C_L2_PREFETCH, bits(more));
+    count(s, WW_C_L2_SECTOR_MISS, sectors);
+    count(s, WW_C_L2_SECTOR_READ, sectors);
+    ww_l2_count_inst(s, p, WW_I_L2_MISS, sectors);
+    ++*l2->live;
+    ww_l2_push_dram(s, part->number, need | more, m, WW_DRAM_READ, cycle);
+    return true;
+}
+
 static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle) {
     struct ww_l2_part part;
@@ -364,6 +410,11 @@ static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     if (s->l2->parts == 1) {
         part = ww_l2_only_part(s, in, p);
         if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
+        if (s->l2->plain && part.index == WW_NONE && !in->begun && p->kind == WW_MEM_READ &&
+            read_absent(s, p, &part, cycle)) {
+            in->left = 0;
+            return true;
+        }
         if (!in->begun && (cannot_begin(s, in, &part) || !begin_txn(s, in, p))) {
             keep_part(s, in, &part);
             return false;

@@ -20,21 +20,30 @@
 enum ww_l2_replace { WW_L2_LRU, WW_L2_FIFO, WW_L2_RANDOM, WW_L2_NRU };
 
 struct ww_l2_line {
-    uint64_t number;       /* slice-local address / l2.line */
-    uint16_t newer, older; /* ways: list of the set by use (lru) or allocation (fifo) */
-    uint32_t miss;         /* miss record while pending is not 0 */
-    uint8_t valid;         /* sectors that can be read */
-    uint8_t dirty;         /* sectors with bytes that DRAM lacks */
-    uint8_t pending;       /* sectors asked of DRAM */
-    uint8_t prefetched;    /* sectors, valid or pending, without a demand access since their prefetch */
-    uint8_t written[8];    /* bytes written to a sector that is not valid, at most 255 */
-    uint8_t from_dram;     /* fast replay: sectors whose last fill comes from DRAM */
+    uint64_t number;    /* slice-local address / l2.line */
+    uint32_t miss;      /* miss record while pending is not 0 */
+    uint8_t valid;      /* sectors that can be read */
+    uint8_t dirty;      /* sectors with bytes that DRAM lacks */
+    uint8_t pending;    /* sectors asked of DRAM */
+    uint8_t prefetched; /* sectors, valid or pending, without a demand access since their prefetch */
+    uint8_t written[8]; /* bytes written to a sector that is not valid, at most 255 */
+    uint8_t from_dram;  /* fast replay: sectors whose last fill comes from DRAM */
+};
+
+/* The order of a set's ways by use (lru) or allocation (fifo) lies apart from the lines: a use of one line
+ * touches no other one. Up to so many ways are the bytes of words, the newest first; more are a list. */
+#define WW_L2_WORD_WAYS 64u
+
+struct ww_l2_link { /* ways */
+    uint16_t newer, older;
 };
 
 struct ww_l2_tags {
     struct ww_l2_line *line;   /* [set * stride + way] */
     uint64_t *print;           /* fingerprints, eight to a word: [set * stride / 8] */
-    uint16_t *newest, *oldest; /* ways, by set; empty ways are the oldest */
+    uint64_t *order;           /* ways, eight to a word: [set * stride / 8]; 0: a set that was never used */
+    struct ww_l2_link *link;   /* lists: [set * stride + way], if order is NULL, */
+    uint16_t *newest, *oldest; /* and their ends; equal: as 0 above. Empty ways are the oldest */
     uint16_t *dirty;           /* lines of a set with dirty sectors */
     uint64_t installs;         /* lines installed so far */
     uint64_t *used;            /* nru: ways used of a set, one bit each, since all were */
@@ -52,6 +61,8 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
 /* Index of the way to replace in a set: an empty one, else by policy among lines without pending sectors;
  * WW_NONE if all are pending. */
 uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set);
+/* The way that is the next newer one than `way`, WW_NONE: that is the newest. */
+uint32_t ww_l2_tags_newer(const struct ww_l2_tags *t, uint32_t set, uint32_t way);
 /* Makes way `index` hold line `number` with no sector valid; no use of it yet. */
 void ww_l2_tags_install(struct ww_l2_tags *t, uint32_t set, uint32_t index, uint64_t number);
 
@@ -88,11 +99,17 @@ static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set,
     return WW_NONE;
 }
 
+/* The set's oldest way; 0 if it was never used. */
+static inline uint32_t ww_l2_tags_oldest(const struct ww_l2_tags *t, uint32_t set) {
+    uint32_t last = set * t->stride + t->ways - 1;
+    return t->order ? (uint32_t)(t->order[last / 8] >> last % 8 * 8 & 255) : t->oldest[set];
+}
+
 /* The host loads the line of the number, or the one that it would replace: it is looked up soon. */
 WW_AHEAD ww_l2_tags_prefetch(const struct ww_l2_tags *t, uint32_t set, uint64_t number) {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
     uint64_t pattern = ww_l2_print_of(number) * ones;
-    uint32_t first = set * t->stride, way = t->oldest[set];
+    uint32_t first = set * t->stride, way = ww_l2_tags_oldest(t, set);
     for (uint32_t w = 0; w < t->stride; w += 8) {
         uint64_t x = t->print[(first + w) / 8] ^ pattern, m = (x - ones) & ~x & tops;
         if (m) way = w + (uint32_t)__builtin_ctzll(m) / 8;
@@ -111,8 +128,35 @@ static inline void ww_l2_tags_clean(struct ww_l2_tags *t, uint32_t set, struct w
     line->dirty = 0;
 }
 
+/* Moves the way to the front of a list. */
+void ww_l2_tags_relink(struct ww_l2_tags *t, uint32_t set, uint32_t way);
+
+/* The byte of a word that is `way`: its lowest bit; 64: none is. Bytes behind the set's last way may be any. */
+static inline uint32_t ww_l2_byte_of(uint64_t word, uint64_t way) {
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t x = word ^ way * ones, equal = (x - ones) & ~x & tops;
+    return equal ? (uint32_t)__builtin_ctzll(equal) & 56 : 64;
+}
+
 /* Makes the line the newest of its set. */
-void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index);
+static inline void ww_l2_tags_renew(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    uint64_t way = index - set * t->stride, next = way;
+    if (!t->order) {
+        if (t->newest[set] != way) ww_l2_tags_relink(t, set, (uint32_t)way);
+        return;
+    }
+    for (uint64_t *word = &t->order[set * t->stride / 8];; word++) {
+        uint64_t ways = *word;
+        uint32_t byte = ww_l2_byte_of(ways, way);
+        if (byte < 64) {
+            uint64_t newer = ((uint64_t)1 << byte) - 1, older = ~newer << 7 << 1;
+            *word = (ways & older) | (ways & newer) << 8 | next;
+            return;
+        }
+        *word = ways << 8 | next;
+        next = ways >> 56;
+    }
+}
 
 /* Notes a use of the way for "nru". */
 static inline void ww_l2_tags_mark(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
@@ -121,10 +165,15 @@ static inline void ww_l2_tags_mark(struct ww_l2_tags *t, uint32_t set, uint32_t 
     if (t->used[set] == UINT64_MAX >> (64 - t->ways)) t->used[set] = bit;
 }
 
+/* A use of the line that was installed last in the set, which is its newest. */
+static inline void ww_l2_tags_first_use(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
+    if (t->replace == WW_L2_NRU) ww_l2_tags_mark(t, set, index);
+}
+
 /* A use of the line. */
 static inline void ww_l2_tags_touch(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
     if (t->replace == WW_L2_LRU) {
-        if (t->newest[set] != index - set * t->stride) ww_l2_tags_renew(t, set, index);
+        ww_l2_tags_renew(t, set, index);
     } else if (t->replace == WW_L2_NRU) {
         ww_l2_tags_mark(t, set, index);
     }

@@ -50,8 +50,8 @@ static bool send_and_fetch(struct ww_l2_slice *s, struct ww_l2_input *in, struct
 struct ww_l2_line *ww_l2_surplus(const struct ww_l2_slice *s, uint32_t set) {
     struct ww_l2_line *first = &s->tags.line[(size_t)set * s->tags.stride];
     if (s->tags.dirty[set] <= s->l2->dirty_ways) return NULL;
-    uint32_t way = s->tags.oldest[set];
-    while (!first[way].dirty) way = first[way].newer;
+    uint32_t way = ww_l2_tags_oldest(&s->tags, set);
+    while (!first[way].dirty) way = ww_l2_tags_newer(&s->tags, set, way);
     return &first[way];
 }
 

@@ -26,6 +26,11 @@ struct ww_event {
     bool last; /* it fires after all others of its time; one event of a queue may be so */
 };
 
+/* The event fires at `time` or before: to schedule it then would change nothing. */
+static inline bool ww_event_is_by(const struct ww_event *e, uint64_t time) {
+    return e->queued && e->time <= time;
+}
+
 struct ww_queue;
 /* bucket_ps: granularity of the calendar, about the shortest clock period. NULL: out of memory. */
 struct ww_queue *ww_queue_new(uint64_t bucket_ps);
