@@ -4,6 +4,7 @@
 #define TESTS_FAKE_MEMORY_H
 
 #include "../../estimator/core/time/epoch.h"
+#include "../../estimator/core/memory/fast_read.h"
 #include "../../estimator/core/memory/memsys.h"
 #include "../../estimator/core/memory/peer.h"
 #include <stdlib.h>
@@ -189,6 +190,10 @@ struct ww_peer *ww_memsys_peer(struct ww_memsys *m) {
 enum ww_code ww_memsys_make_fast(struct ww_memsys *m, const struct ww_gpu_spec *gpu, struct ww_error *error) {
     (void)m, (void)gpu, (void)error;
     return WW_OK;
+}
+struct ww_fast *ww_memsys_plain(const struct ww_memsys *m) {
+    (void)m;
+    return NULL;
 }
 bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched) {
     (void)m, (void)fetched;

@@ -177,22 +177,6 @@ uint64_t ww_fast_book(struct ww_fast *f, const struct ww_mem_request *request, s
     return cycle > asked ? ww_clock_time(f->l2->clock, cycle) : ps;
 }
 
-void ww_fast_expect(const struct ww_fast *f, struct ww_slice_place place, struct ww_mem_place *out) {
-    const struct ww_l2_slice *s = &f->l2->slice[place.slice];
-    const struct ww_l2_tags *t = &s->tags;
-    struct ww_dram_place at = ww_addrmap_dram(f->l2->map, place.slice, place.local);
-    uint32_t set = ww_l2_tags_set(t, place.local >> f->l2->line_shift);
-    *out = (struct ww_mem_place){place.local, place.slice, set, at.bank, at.row};
-    __builtin_prefetch(&t->print[set * t->stride / 8]);
-    const char *bank = (const char *)&f->channel[s->channel].bank[at.bank];
-    for (uint32_t i = 0; i < sizeof(struct ww_fast_bank); i += 64) __builtin_prefetch(bank + i, 1);
-}
-
-void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place) {
-    const struct ww_l2_tags *t = &f->l2->slice[place->slice].tags;
-    ww_l2_tags_prefetch(t, place->set, place->local >> f->l2->line_shift);
-}
-
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm) {
     const struct ww_fast_port *p = &f->port[f->xbar->port_of[sm]];
     return p->count ? p->due[0].ps : UINT64_MAX;
@@ -203,20 +187,28 @@ uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm) {
 static bool make_ports(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
     f->ports = (gpu->sm_count + gpu->xbar_sms_per_port - 1) / gpu->xbar_sms_per_port;
     f->port = ww_arena_array(arena, f->ports, sizeof *f->port);
-    f->reply = ww_arena_array(arena, (size_t)f->ports * WW_FAST_REPLIES, sizeof *f->reply);
-    if (!f->port || !f->reply) return false;
-    f->free_reply = ww_free_list(f->ports * WW_FAST_REPLIES);
+    if (!f->port) return false;
     for (uint32_t i = 0; i < f->ports; i++) {
         struct ww_fast_port *p = &f->port[i];
         p->deliver = (struct ww_event){.fn = deliver_event, .owner = p};
         p->fast = f;
-        p->due = ww_arena_array(arena, WW_FAST_REPLIES, sizeof *p->due);
-        if (!p->due) return false;
     }
     if (!gpu->xbar_trunks || !gpu->xbar_trunk_bytes) return true;
     f->trunks = gpu->xbar_trunks;
     f->trunk = ww_arena_array(arena, f->trunks, sizeof *f->trunk);
     return f->trunk;
+}
+
+/* Replies under way: behind all else, as launches that book their requests have none, and large pages that
+ * nothing writes cost no time. */
+static bool make_replies(struct ww_fast *f, struct ww_arena *arena) {
+    size_t count = (size_t)f->ports * WW_FAST_REPLIES;
+    struct ww_fast_due *due = ww_arena_array(arena, count, sizeof *due);
+    f->reply = ww_arena_array(arena, count, sizeof *f->reply);
+    if (!due || !f->reply) return false;
+    f->free_reply = ww_free_list((uint32_t)count);
+    for (uint32_t i = 0; i < f->ports; i++) f->port[i].due = due + (size_t)i * WW_FAST_REPLIES;
+    return true;
 }
 
 static bool make_slices(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
@@ -226,6 +218,7 @@ static bool make_slices(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct
         struct ww_fast_slice *s = &f->slice[i];
         s->mshrs.limit = gpu->l2_mshrs;
         s->requests.limit = f->xbar->packet_limit;
+        if (f->l2->side_slices && !(s->held = ww_arena_array(arena, 2, sizeof *s->held))) return false;
         if (f->l2->coalesce < 2) continue;
         s->wait = ww_arena_array(arena, WW_FAST_JOINED, sizeof *s->wait);
         if (!s->wait) return false;
@@ -254,7 +247,7 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
                           .live = l2->live,
                           .drained = {.fn = drained_event, .owner = f}};
     if (!make_ports(f, gpu, arena) || !make_slices(f, gpu, arena) || !make_walks(f, gpu, arena) ||
-        !ww_fast_dram_init(f, gpu, arena))
+        !ww_fast_dram_init(f, gpu, arena) || !make_replies(f, arena))
         return ww_fail_nomem(error, "the memory system");
     f->plain = l2->parts == 1 && !tlb && !l2->side_slices && l2->coalesce < 2 && !l2->prefetch.window &&
                !l2->elsewhere && l2->l1_sector_granules == 1;

@@ -65,22 +65,20 @@ struct ww_fast_slice {
     struct ww_calendar receive, tags, fill, send;
     /* With two partitions, for requests of the own SMs and of the other partition: while one of them waits at
      * the tags, and those behind it, but not those from the other side. */
-    struct ww_calendar held[2];
+    struct ww_calendar *held;
     struct ww_places mshrs, requests; /* requests: under way or waiting */
     struct ww_fast_wait *wait;        /* l2.coalesce: by hash of the address; NULL: none */
 };
 
-struct ww_fast_row {   /* that a bank has, had or will have open */
-    uint64_t act, pre; /* its activate; earliest precharge */
-    uint64_t until;    /* cycle before which it is open; UINT64_MAX: no other one is to be opened yet */
-    uint32_t row;
-};
-
+/* A bank, and the rows that it has, had or will have open; two lines of the host. */
 struct ww_fast_bank {
-    struct ww_fast_row row[WW_FAST_ROWS];
-    uint64_t closed; /* cycle from which on the bank may be activated after its refresh */
-    uint32_t next;   /* row to be forgotten next */
-    uint32_t last;   /* that with the latest activate */
+    _Alignas(WW_HOST_LINE) uint32_t row[WW_FAST_ROWS];
+    uint64_t until[WW_FAST_ROWS]; /* they are open before it; UINT64_MAX: no other one is to be opened yet */
+    uint64_t closed;              /* cycle from which on the bank may be activated after its refresh */
+    uint8_t next;                 /* row to be forgotten next */
+    uint8_t last;                 /* that with the latest activate */
+    uint64_t act[WW_FAST_ROWS];   /* activates */
+    uint64_t pre[WW_FAST_ROWS];   /* earliest precharges */
 };
 
 struct ww_fast_write { /* that the controller holds */
@@ -97,9 +95,11 @@ struct ww_fast_channel {
     struct ww_calendar
         *group; /* by bank group; NULL: one column command after another, whatever their groups */
     struct ww_fast_bank *bank;
-    struct ww_places room[2];         /* by direction: bursts, in L2 cycles */
-    struct ww_places waiting;         /* for the prefetcher: reads that wait, however many bursts each */
-    uint64_t refresh_due, open_since; /* open_since: UINT64_MAX: no bank has been opened yet */
+    struct ww_places room[2]; /* by direction: bursts, in L2 cycles */
+    struct ww_places
+        *waiting;         /* for the prefetcher, if there is one: reads that wait, however many bursts each */
+    uint64_t refresh_due; /* UINT64_MAX: never */
+    uint64_t open_since;  /* UINT64_MAX: no bank has been opened yet */
     uint32_t refresh_bank;
     struct ww_fast_write *write;                /* that wait, oldest first */
     uint32_t writes, write_bursts;              /* of these */
@@ -121,7 +121,7 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
-    bool plain;   /* a request has one part, and the L2 nothing of what is rare (fast_read.c) */
+    bool plain;   /* a request has one part, and the L2 nothing of what is rare (fast_read.h) */
     bool fetched; /* SMs fetch their replies: there are no events for them */
     struct ww_mem_answers *answers; /* of the request that is booked; NULL: replies are under way */
     struct ww_event drained;        /* all work of DRAM is done */
@@ -149,13 +149,6 @@ bool ww_fast_send(struct ww_fast *f, const struct ww_mem_request *request, struc
 /* As ww_memsys_book, for a request to the place. */
 uint64_t ww_fast_book(struct ww_fast *f, const struct ww_mem_request *request, struct ww_slice_place place,
                       uint8_t granules, uint64_t ps, struct ww_mem_answers *answers);
-/* The same for a read, if f->plain (fast_read.c). */
-uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_mem_request *request,
-                           const struct ww_mem_place *place, uint8_t granules, uint64_t ps,
-                           struct ww_mem_answers *answers);
-/* As ww_memsys_expect and _line. */
-void ww_fast_expect(const struct ww_fast *f, struct ww_slice_place place, struct ww_mem_place *out);
-void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place);
 /* As ww_memsys_quiet: when the next reply comes. */
 uint64_t ww_fast_quiet(const struct ww_fast *f, uint16_t sm);
 
@@ -181,16 +174,6 @@ uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const s
  * asked for that. */
 void ww_fast_performed(struct ww_fast *f, uint16_t sm, uint64_t line, uint64_t cycle);
 
-/* A line's `miss` is the time of its last fill, the low half of an L2 cycle. A fill is never that far in the
- * future, so a larger difference means a time in the past. */
-#define WW_FAST_FILL_AHEAD (1u << 20)
-
-/* Cycles from `cycle` until the line's last fill; 0: it has passed. */
-static inline uint64_t ww_fast_fill_ahead(const struct ww_l2_line *line, uint64_t cycle) {
-    uint32_t ahead = line->miss - (uint32_t)cycle;
-    return ahead < WW_FAST_FILL_AHEAD ? ahead : 0;
-}
-
 /* A request of the own SMs, or, `far`, from the other partition, is at the tags at `cycle` and takes `units`;
  * returns when it begins. */
 static inline uint64_t ww_fast_tags(struct ww_fast *f, struct ww_fast_slice *own, bool far, uint64_t cycle,
@@ -203,15 +186,6 @@ static inline void ww_fast_hold_tags(struct ww_fast *f, struct ww_fast_slice *ow
                                      uint64_t until) {
     if (until > from) ww_calendar_hold(f->l2->side_slices ? &own->held[far] : &own->tags, from, until);
 }
-
-/* Sectors asked for at `cycle` come to the slice at `ready`; returns when they are in the line. */
-uint64_t ww_fast_fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
-                      bool from_dram, uint64_t ready);
-/* Gives the part a line; returns the cycle at which what it replaces is on its way to DRAM. */
-uint64_t ww_fast_claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle);
-/* Reads of sectors that are under way: true if their MSHRs hold one more. What `written` counts of a sector
- * that is not valid, it counts here of one that is: the requests that wait for its fill. */
-bool ww_fast_join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors);
 
 /* A request is at the slice's tags at L2 cycle `cycle` (l2.latency behind its arrival), from the crossbar or,
  * `far`, from the other partition. Returns when the slice has served it. */
@@ -229,9 +203,7 @@ uint64_t ww_fast_translate(struct ww_fast *f, const struct ww_mem_request *reque
                            bool *walked);
 
 /* Sectors of a line are read from DRAM, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last
- * are at the slice. */
-uint64_t ww_fast_dram_read_at(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
-                              uint8_t mask, uint64_t cycle);
+ * are at the slice (fast_dram.h has the same for a known place). */
 uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);
 /* Sectors of a line are given to the controller to be written, at L2 cycle `cycle`. */
 void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle);

@@ -1,17 +1,15 @@
 /* DRAM of fast replay: banks that remember rows, calendars for the bus, bank groups and activates. */
-#include "dram_channel.h"
-#include "fast.h"
+#include "fast_dram.h"
 
 /* The bank is refreshed when it is due: what it has open is closed. */
 static void refresh_bank(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b) {
     const struct ww_dram_timing *t = &f->dram->timing;
     uint64_t start = c->refresh_due;
     for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
-        struct ww_fast_row *r = &b->row[k];
-        if (r->until <= c->refresh_due) continue;
-        if (r->until == UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
-        start = ww_dram_max(start, ww_dram_max(r->pre, c->refresh_due) + t->trp);
-        r->until = start - t->trp;
+        if (b->until[k] <= c->refresh_due) continue;
+        if (b->until[k] == UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
+        start = ww_dram_max(start, ww_dram_max(b->pre[k], c->refresh_due) + t->trp);
+        b->until[k] = start - t->trp;
     }
     b->closed = start + t->trfc;
 }
@@ -27,9 +25,8 @@ static void refresh_all(struct ww_fast *f, struct ww_fast_channel *c) {
         ww_calendar_take(&c->bus, c->refresh_due, (uint32_t)t->trfc << WW_CALENDAR_UNIT);
 }
 
-static void refresh(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle) {
+void ww_fast_refresh(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle) {
     const struct ww_dram_timing *t = &f->dram->timing;
-    if (!t->trefi || c->refresh_due > cycle) return;
     uint64_t round = t->bank_refresh ? t->refresh_step * f->dram->banks : t->trefi;
     uint64_t missed = (cycle - c->refresh_due) / round;
     if (missed > 1) { /* idle since then: all but the last of them only count */
@@ -48,118 +45,79 @@ static void refresh(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle
     }
 }
 
-/* The bank opens a row instead of its last one, which is open; from `ready` on, which is behind that one's
- * activate. */
-static struct ww_fast_row *open_next(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
-                                     uint32_t row, uint64_t cycle, uint64_t ready) {
-    const struct ww_dram_timing *t = &f->dram->timing;
-    struct ww_fast_row *last = &b->row[b->last], *new = &b->row[b->next];
-    if (ready < last->pre + t->trp) ready = ww_dram_max(ready, ww_dram_max(last->pre, cycle) + t->trp);
-    uint64_t act = ww_calendar_take(&c->activates, ready, f->activate_units);
-    f->counter[WW_C_DRAM_PRECHARGE]++;
-    f->counter[WW_C_DRAM_ACTIVATE]++;
-    if (act < c->open_since) c->open_since = act;
-    last->until = act - t->trp;
-    b->last = b->next;
-    b->next = (b->next + 1) % WW_FAST_ROWS;
-    *new = (struct ww_fast_row){.act = act, .pre = act + t->tras, .until = UINT64_MAX, .row = row};
-    return new;
-}
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The bank opens a row, asked for at `cycle`: between those that it has open before and after, if there is
- * time, else behind the last. Returns the row's record. */
-static struct ww_fast_row *open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
-                                    uint32_t row, uint64_t cycle) {
-    const struct ww_dram_timing *t = &f->dram->timing;
-    uint64_t ready = cycle < b->closed && cycle + t->trfc + t->trp >= b->closed ? b->closed : cycle;
-    uint64_t busy = t->tras + t->trp;
-    if (b->row[b->last].until == UINT64_MAX && ready >= b->row[b->last].act)
-        return open_next(f, c, b, row, cycle, ready);
+/* The first cycle from `ready` on at which the bank may activate a row between others, or behind them; `cycle`:
+ * when it was asked for. */
+static inline uint64_t find_gap(const struct ww_dram_timing *t, const struct ww_fast_bank *b, uint64_t cycle,
+                                uint64_t ready) {
+    const uint64_t trp = t->trp, busy = t->tras + trp;
+    uint64_t next[WW_FAST_ROWS],
+        end[WW_FAST_ROWS]; /* from `end` on the row is not in the way; else from `next` */
+    for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
+        uint64_t closed = b->pre[k] + trp, until = b->until[k];
+        next[k] = ww_dram_max(b->pre[k], cycle) + trp;
+        end[k] = until == UINT64_MAX ? closed : until < next[k] ? until : next[k];
+    }
     for (bool again = true; again;) {
         again = false;
         for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
-            const struct ww_fast_row *r = &b->row[k];
-            if (r->until <= ready || ready + busy <= r->act) continue; /* closed by then, or opened after it */
-            if (ready >= r->pre + t->trp && r->until == UINT64_MAX) continue;
-            uint64_t at = ww_dram_max(r->pre, cycle) + t->trp;
-            if (at <= ready) continue;
-            ready = at;
-            again = true;
+            bool waits = (ready < end[k]) & (ready + busy > b->act[k]);
+            ready = waits ? next[k] : ready;
+            again |= waits;
         }
     }
-    uint64_t act = ww_calendar_take(&c->activates, ready, f->activate_units);
-    struct ww_fast_row *new = &b->row[b->next], *r;
+    return ready;
+}
+
+/* A row is activated at `act`: those that are open then are closed before it. Returns the cycle before which it
+ * is open itself. */
+static inline uint64_t close_others(struct ww_fast *f, struct ww_fast_bank *b, uint64_t act) {
+    const uint64_t trp = f->dram->timing.trp;
     uint64_t until = UINT64_MAX;
-    for (r = b->row; r < b->row + WW_FAST_ROWS; r++) {
-        if (r->act > act && r->act - t->trp < until) until = r->act - t->trp;
-        if (r->act <= act && r->until > act - t->trp) {
-            if (r->until == UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
-            r->until = act - t->trp;
+    for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
+        if (b->act[k] > act) {
+            if (b->act[k] - trp < until) until = b->act[k] - trp;
+        } else if (b->until[k] > act - trp) {
+            if (b->until[k] == UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
+            b->until[k] = act - trp;
         }
     }
     if (until != UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
+    return until;
+}
+
+uint32_t ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b, uint32_t row,
+                          uint64_t cycle) {
+    const struct ww_dram_timing *t = &f->dram->timing;
+    uint32_t last = b->last, new = b->next;
+    uint64_t ready = cycle < b->closed && cycle + t->trfc + t->trp >= b->closed ? b->closed : cycle, act, until;
+    if (b->until[last] == UINT64_MAX && ready >= b->act[last]) { /* instead of the last one, which is open */
+        uint64_t pre = b->pre[last];
+        if (ready < pre + t->trp) ready = ww_dram_max(ready, ww_dram_max(pre, cycle) + t->trp);
+        act = ww_calendar_take(&c->activates, ready, f->activate_units);
+        f->counter[WW_C_DRAM_PRECHARGE]++;
+        b->until[last] = act - t->trp;
+        until = UINT64_MAX;
+    } else {
+        act = ww_calendar_take(&c->activates, find_gap(t, b, cycle, ready), f->activate_units);
+        until = close_others(f, b, act);
+    }
     f->counter[WW_C_DRAM_ACTIVATE]++;
     if (act < c->open_since) c->open_since = act;
-    b->next = (b->next + 1) % WW_FAST_ROWS;
-    *new = (struct ww_fast_row){.act = act, .pre = act + t->tras, .until = until, .row = row};
+    b->row[new] = row;
+    b->until[new] = until;
+    b->act[new] = act;
+    b->pre[new] = act + t->tras;
+    b->next = (uint8_t)((new + 1) % WW_FAST_ROWS);
+    if (until == UINT64_MAX && new != last) {
+        b->last = (uint8_t) new;
+        return new;
+    }
     b->last = 0;
     for (uint32_t k = 1; k < WW_FAST_ROWS; k++)
-        if (b->row[k].act > b->row[b->last].act) b->last = k;
+        if (b->act[k] > b->act[b->last]) b->last = (uint8_t)k;
     return new;
-}
-
-/* When the last of so many bursts of the bank's open row is issued, the first not before `cycle`. */
-static uint64_t columns(struct ww_fast *f, struct ww_fast_channel *c, uint32_t group, uint32_t bursts,
-                        uint64_t cycle) {
-    const struct ww_dram_timing *t = &f->dram->timing;
-    uint64_t last = 0;
-    if (c->group) {
-        uint32_t units = (uint32_t)t->group_gap << WW_CALENDAR_UNIT;
-        cycle = ww_calendar_take(&c->group[group], cycle, bursts * units);
-        last = cycle + (bursts - 1) * t->group_gap;
-    }
-    cycle = ww_calendar_take(&c->bus, cycle, bursts * (uint32_t)t->gap << WW_CALENDAR_UNIT);
-    return ww_dram_max(last, cycle + (bursts - 1) * t->gap);
-}
-
-static void count(struct ww_fast *f, uint8_t mask, uint32_t bursts, enum ww_dram_direction direction) {
-    struct ww_dram *d = f->dram;
-    bool reads = direction == WW_DRAM_READ;
-    f->counter[reads ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += ww_bits8(mask) << d->sector_shift;
-    f->counter[reads ? WW_C_DRAM_BURST_READ : WW_C_DRAM_BURST_WRITE] += bursts;
-    f->counter[WW_C_DRAM_BUSY_CYCLES] += bursts * d->timing.burst;
-}
-
-/* The row of the place, open at `cycle` or opened for so many bursts. */
-static struct ww_fast_row *find_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
-                                    uint32_t bursts, uint64_t cycle) {
-    struct ww_fast_bank *b = &c->bank[place.bank];
-    uint32_t k = 0;
-    while (k < WW_FAST_ROWS && (b->row[k].row != place.row || b->row[k].until <= cycle)) k++;
-    bool opened = k == WW_FAST_ROWS;
-    f->counter[WW_C_DRAM_ROW_HIT] += bursts - opened;
-    return opened ? open_row(f, c, b, place.row, cycle) : &b->row[k];
-}
-
-/* The last column command for a row is at `last`. */
-static void used(struct ww_fast *f, struct ww_fast_row *r, enum ww_dram_direction direction, uint64_t last) {
-    const struct ww_dram_timing *t = &f->dram->timing;
-    uint64_t pre = last + (direction == WW_DRAM_READ ? t->trtp : t->twl + t->burst + t->twr);
-    if (pre > r->pre) r->pre = pre;
-    if (t->closed_page && r->until == UINT64_MAX) {
-        f->counter[WW_C_DRAM_PRECHARGE]++;
-        r->until = r->pre;
-    }
-}
-
-/* The last column command for the row at `place`. */
-static uint64_t access_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
-                           uint32_t bursts, enum ww_dram_direction direction, uint64_t cycle) {
-    struct ww_fast_row *r = find_row(f, c, place, bursts, cycle);
-    uint64_t last = columns(f, c, place.bank & (f->dram->groups - 1), bursts,
-                            ww_dram_max(cycle, r->act + f->dram->timing.trcd));
-    used(f, r, direction, last);
-    return last;
 }
 
 /* ---- writes ---------------------------------------------------------------------------------- */
@@ -194,9 +152,10 @@ static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32
         const struct ww_dram_place place = c->write[0].place;
         uint64_t *word = &banks[place.bank >> 6], bit = UINT64_C(1) << (place.bank & 63);
         uint32_t n = take_row(c, &count);
-        struct ww_fast_row *r = find_row(f, c, place, n, begin);
-        uint64_t at = ww_dram_max(start, r->act + t->trcd), last = at + (n - 1) * t->group_gap;
-        used(f, r, WW_DRAM_WRITE, last);
+        struct ww_fast_bank *b = &c->bank[place.bank];
+        uint32_t k = ww_fast_find_row(f, c, b, place.row, n, begin);
+        uint64_t at = ww_dram_max(start, b->act[k] + t->trcd), last = at + (n - 1) * t->group_gap;
+        ww_fast_used(f, b, k, WW_DRAM_WRITE, last);
         bursts += n;
         if (at < first) first = at;
         if (!(*word & bit) && last + t->gap > end) end = last + t->gap;
@@ -221,7 +180,7 @@ static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to
     else
         while (count) {
             const struct ww_dram_place place = c->write[0].place;
-            uint64_t last = access_row(f, c, place, take_row(c, &count), WW_DRAM_WRITE, cycle);
+            uint64_t last = ww_fast_access_row(f, c, place, take_row(c, &count), WW_DRAM_WRITE, cycle);
             if (last > end) end = last;
         }
     c->read = false;
@@ -229,10 +188,7 @@ static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to
                    ww_clock_cycle(l2, ww_clock_time(dram, end))); /* on average */
 }
 
-/* Where a batch of writes has the bus, what is read is read behind it: the cycle from which on its row is
- * wanted. */
-static uint64_t behind_writes(struct ww_fast_channel *c, uint64_t cycle) {
-    if (cycle >= c->drained) return cycle;
+uint64_t ww_fast_behind_writes(struct ww_fast_channel *c, uint64_t cycle) {
     uint64_t bus = ww_calendar_free(&c->bus, cycle);
     for (uint32_t i = 0; i < WW_FAST_DRAINS; i++)
         if (c->drain[i].end > cycle && c->drain[i].begin <= bus) cycle = c->drain[i].end;
@@ -240,23 +196,6 @@ static uint64_t behind_writes(struct ww_fast_channel *c, uint64_t cycle) {
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
-
-uint64_t ww_fast_dram_read_at(struct ww_fast *f, struct ww_fast_channel *c, struct ww_dram_place place,
-                              uint8_t mask, uint64_t cycle) {
-    struct ww_dram *d = f->dram;
-    const struct ww_clock *l2 = f->l2->clock;
-    uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
-    uint64_t at = ww_clock_cycle(&d->clock, ww_clock_time(l2, cycle));
-    refresh(f, c, at);
-    count(f, mask, bursts, WW_DRAM_READ);
-    uint64_t last = access_row(f, c, place, bursts, WW_DRAM_READ, behind_writes(c, at));
-    c->read = true;
-    uint64_t issued = ww_clock_cycle(l2, ww_clock_time(&d->clock, last));
-    ww_places_take(&c->room[WW_DRAM_READ], bursts, issued);
-    if (f->l2->prefetch.window) ww_places_take(&c->waiting, 1, issued);
-    return ww_clock_cycle(l2,
-                          ww_clock_time(&d->clock, last + d->timing.tcl + d->timing.burst + d->timing.latency));
-}
 
 uint64_t ww_fast_dram_read(struct ww_fast *f, uint32_t slice, uint64_t number, uint8_t mask, uint64_t cycle) {
     struct ww_dram_place place = ww_addrmap_dram(f->l2->map, slice, number << f->l2->line_shift);
@@ -269,15 +208,15 @@ void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint
     struct ww_dram_place place = ww_addrmap_dram(f->l2->map, slice, number << f->l2->line_shift);
     uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
     uint64_t at = ww_clock_cycle(&d->clock, ww_clock_time(f->l2->clock, cycle)), last = at;
-    refresh(f, c, at);
-    count(f, mask, bursts, WW_DRAM_WRITE);
+    if (c->refresh_due <= at) ww_fast_refresh(f, c, at);
+    ww_fast_count(f, mask, bursts, WW_DRAM_WRITE);
     if (c->read || c->writes) {
         c->write[c->writes++] = (struct ww_fast_write){place, bursts};
         c->write_bursts += bursts;
         last += d->timing.trp + d->timing.trcd + c->write_bursts * d->timing.gap; /* if it is the last one */
         if (c->write_bursts >= d->write_high) drain(f, c, d->write_low, at);
     } else {
-        last = access_row(f, c, place, bursts, WW_DRAM_WRITE, at);
+        last = ww_fast_access_row(f, c, place, bursts, WW_DRAM_WRITE, at);
         const struct ww_clock *l2 = f->l2->clock;
         ww_places_take(&c->room[WW_DRAM_WRITE], bursts, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
     }
@@ -294,12 +233,14 @@ bool ww_fast_dram_init(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct 
     if (!f->channel) return false;
     for (uint32_t i = 0; i < d->channels; i++) {
         struct ww_fast_channel *c = &f->channel[i];
-        c->refresh_due = d->channel[i].refresh_due;
-        c->bank = ww_arena_array(arena, d->banks, sizeof *c->bank);
+        c->refresh_due = d->timing.trefi ? d->channel[i].refresh_due : UINT64_MAX;
+        c->bank = ww_arena_lines(arena, d->banks, sizeof *c->bank);
         if (!c->bank) return false;
         for (uint32_t b = 0; b < d->banks; b++)
-            for (uint32_t k = 0; k < WW_FAST_ROWS; k++) c->bank[b].row[k].row = UINT32_MAX;
+            for (uint32_t k = 0; k < WW_FAST_ROWS; k++) c->bank[b].row[k] = UINT32_MAX;
         c->open_since = UINT64_MAX;
+        if (f->l2->prefetch.window && !(c->waiting = ww_arena_array(arena, 1, sizeof *c->waiting)))
+            return false;
         if (d->timing.group_gap > d->timing.gap &&
             !(c->group = ww_arena_array(arena, d->groups, sizeof *c->group)))
             return false;
@@ -316,7 +257,7 @@ void ww_fast_dram_settle(struct ww_fast *f, uint64_t now_ps) {
     uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
     for (uint32_t i = 0; i < d->channels; i++) {
         struct ww_fast_channel *c = &f->channel[i];
-        refresh(f, c, cycle);
+        if (c->refresh_due <= cycle) ww_fast_refresh(f, c, cycle);
         if (c->writes) drain(f, c, 0, cycle);
         if (cycle <= c->open_since) continue;
         f->counter[WW_C_DRAM_ACTIVE_CYCLES] += cycle - c->open_since;

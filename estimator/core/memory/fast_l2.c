@@ -1,5 +1,5 @@
 /* An L2 slice of fast replay: look-ups in order, MSHRs as places, fills at the time that DRAM gives. */
-#include "fast.h"
+#include "fast_line.h"
 #include "l2_prefetch.h"
 
 /* What a request found, by part of it: granules, and the cycle at which the slice has them. */
@@ -20,38 +20,11 @@ static inline uint8_t granules_of(const struct ww_l2 *l2, const struct ww_l2_par
     return (uint8_t)(l2->granules_of[sectors] >> part->shift << part->base);
 }
 
-/* Writes sectors of a line to DRAM, when its queue has room; returns that cycle. */
-static uint64_t write_dram(struct ww_fast *f, struct ww_l2_slice *s, uint64_t number, uint8_t sectors,
-                           uint64_t cycle) {
+uint64_t ww_fast_write_back(struct ww_fast *f, struct ww_l2_slice *s, uint64_t number, uint8_t sectors,
+                            uint64_t cycle) {
     uint64_t at = ww_places_free(&f->channel[s->channel].room[WW_DRAM_WRITE], 1, cycle);
     ww_fast_dram_write(f, s->index, number, sectors, at);
     return at;
-}
-
-uint64_t ww_fast_claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part, uint64_t cycle) {
-    uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
-    const struct ww_l2_line *old = &s->tags.line[victim];
-    if (old->dirty) {
-        ww_l2_count(s, WW_C_L2_WRITEBACK, ww_bits8(old->dirty));
-        cycle = write_dram(f, s, old->number, old->dirty, cycle);
-    }
-    ww_l2_tags_install(&s->tags, part->set, victim, part->number);
-    s->tags.line[victim].miss = (uint32_t)cycle;
-    part->index = victim;
-    ww_l2_tags_touch(&s->tags, part->set, victim);
-    return cycle;
-}
-
-uint64_t ww_fast_fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line, uint8_t sectors,
-                      bool from_dram, uint64_t ready) {
-    struct ww_fast_slice *own = &f->slice[s->index];
-    ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][ww_bits8(sectors)]);
-    ww_places_take(&own->mshrs, ww_bits8(sectors), ready);
-    line->valid |= sectors;
-    line->from_dram = from_dram ? sectors : 0;
-    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1)) line->written[__builtin_ctz(m)] = 1;
-    if (!ww_fast_fill_ahead(line, ready)) line->miss = (uint32_t)ready;
-    return ready;
 }
 
 static uint64_t read_home(struct ww_fast *f, struct ww_l2_slice *copy, const struct ww_l2_packet *p,
@@ -87,14 +60,6 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
         ready = ww_fast_dram_read(f, s->index, part->number, need | more, cycle);
     }
     return ww_fast_fill(f, s, line, need | more, *level == WW_LEVEL_DRAM, ready);
-}
-
-bool ww_fast_join_fill(const struct ww_l2 *l2, struct ww_l2_line *line, uint8_t sectors) {
-    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
-        if (line->written[__builtin_ctz(m)] >= l2->merge) return false;
-    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1))
-        if (line->written[__builtin_ctz(m)] < UINT8_MAX) line->written[__builtin_ctz(m)]++;
-    return true;
 }
 
 /* Looks the part up at *begin, at which the tags are the request's, or later if it must wait. */
@@ -178,8 +143,7 @@ static bool idle(struct ww_l2_slice *s, uint64_t cycle) {
     const struct ww_l2 *l2 = s->l2;
     struct ww_fast_channel *c = &l2->prefetch.fast->channel[s->channel];
     struct ww_places *room = &c->room[WW_DRAM_READ];
-    return ww_places_used(&c->waiting, cycle) <= l2->prefetch.queue &&
-           ww_places_used(room, cycle) < room->limit;
+    return ww_places_used(c->waiting, cycle) <= l2->prefetch.queue && ww_places_used(room, cycle) < room->limit;
 }
 
 static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
@@ -319,7 +283,7 @@ static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct 
         ww_fast_fill(f, s, line, need, true, ww_fast_dram_read(f, s->index, part->number, need, cycle));
     }
     ww_l2_count(s, WW_C_L2_WRITE_THROUGH, ww_bits8(part->want));
-    return write_dram(f, s, part->number, part->want, cycle);
+    return ww_fast_write_back(f, s, part->number, part->want, cycle);
 }
 
 static uint64_t write_part(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_l2_packet *p,
@@ -340,7 +304,7 @@ static uint64_t write_part(struct ww_fast *f, struct ww_l2_slice *s, const struc
     for (struct ww_l2_line *line; (line = ww_l2_surplus(s, part->set));
          ww_l2_tags_clean(&s->tags, part->set, line)) {
         ww_l2_count(s, WW_C_L2_WRITEBACK, ww_bits8(line->dirty));
-        write_dram(f, s, line->number, line->dirty, cycle);
+        ww_fast_write_back(f, s, line->number, line->dirty, cycle);
     }
     return cycle;
 }

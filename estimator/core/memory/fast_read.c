@@ -1,12 +1,31 @@
-/* Reads of fast replay where a request lies in one line of the L2 and the L2 has nothing of what is rare: what
- * ww_fast_book does for them, without the other cases. Most requests are such reads. */
-#include "fast.h"
+/* Reads that SMs book: what ww_fast_book does for them, without the other cases. */
+#include "fast_read.h"
+#include "fast_dram.h"
+#include "fast_line.h"
+
+void ww_fast_expect(const struct ww_fast *f, uint64_t address, struct ww_mem_place *place) {
+    const struct ww_addrmap *map = f->l2->map;
+    struct ww_slice_place in = ww_addrmap_slice(map, address);
+    const struct ww_l2_slice *s = &f->l2->slice[in.slice];
+    const struct ww_l2_tags *t = &s->tags;
+    struct ww_dram_place at = ww_addrmap_dram(map, in.slice, in.local);
+    uint32_t set = ww_l2_tags_set(t, in.local >> f->l2->line_shift);
+    *place = (struct ww_mem_place){in.local, in.slice, set, at.bank, at.row};
+    __builtin_prefetch(&t->print[set * t->stride / 8]);
+    const char *bank = (const char *)&f->channel[s->channel].bank[at.bank];
+    for (uint32_t i = 0; i < sizeof(struct ww_fast_bank); i += WW_HOST_LINE) __builtin_prefetch(bank + i, 1);
+}
+
+void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place) {
+    const struct ww_l2_tags *t = &f->l2->slice[place->slice].tags;
+    ww_l2_tags_prefetch(t, place->set, place->local >> f->l2->line_shift);
+}
 
 /* A reply of so many chunks leaves the slice at L2 cycle `cycle`. */
-static void answer(struct ww_fast *f, struct ww_fast_slice *own, uint16_t sm, uint32_t chunks, uint8_t level,
-                   uint64_t cycle, struct ww_mem_answers *answers) {
+static inline void answer(struct ww_fast *f, struct ww_fast_slice *own, uint32_t port, uint32_t chunks,
+                          uint8_t level, uint64_t cycle, struct ww_mem_answers *answers) {
     const struct ww_xbar *x = f->xbar;
-    uint32_t port = x->port_of[sm], flits = ww_xbar_flits(x, 32 * chunks);
+    uint32_t flits = ww_xbar_flits(x, 32 * chunks);
     uint64_t at = ww_calendar_take(&own->send, cycle, flits << WW_CALENDAR_UNIT) + x->latency;
     if (f->trunks)
         at = ww_calendar_take(&f->trunk[port * f->trunks / f->ports], at, ww_xbar_trunk_time(x, 32 * chunks));
@@ -15,6 +34,13 @@ static void answer(struct ww_fast *f, struct ww_fast_slice *own, uint16_t sm, ui
     f->counter[WW_C_XBAR_REPLY_FLIT] += flits;
     answers->answer[answers->count++] =
         (struct ww_mem_answer){.ps = ww_clock_time(x->clock, at), .chunks = chunks, .level = level};
+}
+
+/* The same, of two replies the first. */
+static __attribute__((noinline)) void answer_first(struct ww_fast *f, struct ww_fast_slice *own, uint32_t port,
+                                                   uint32_t chunks, uint8_t level, uint64_t cycle,
+                                                   struct ww_mem_answers *answers) {
+    answer(f, own, port, chunks, level, cycle, answers);
 }
 
 /* What the part's line has of what is wanted. */
@@ -66,48 +92,52 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, uint32_t inst, s
     return ww_fast_fill(f, s, line, need | more, true, ready);
 }
 
-uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_mem_request *request,
-                           const struct ww_mem_place *place, uint8_t granules, uint64_t ps,
-                           struct ww_mem_answers *answers) {
+uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read, struct ww_mem_answers *answers) {
     struct ww_l2 *l2 = f->l2;
+    struct ww_xbar *x = f->xbar;
+    const struct ww_mem_place *place = read->place;
     struct ww_l2_slice *s = &l2->slice[place->slice];
     struct ww_fast_slice *own = &f->slice[place->slice];
-    uint64_t asked = ww_clock_cycle(l2->clock, ps);
-    uint64_t cycle = ww_fast_room(f, request->sm, place->slice, asked);
-    uint32_t flits = ww_xbar_flits(f->xbar, 0);
-    uint64_t arrived = ww_xbar_leave(f->xbar, request->sm, flits, cycle) + f->xbar->latency;
+    uint64_t asked = ww_clock_cycle(l2->clock, read->ps);
+    uint64_t cycle = ww_fast_room(f, read->sm, place->slice, asked);
+    uint32_t flits = ww_xbar_flits(x, 0), port = x->port_of[read->sm];
+    uint64_t arrived = ww_xbar_leave(x, read->sm, flits, cycle) + x->latency;
     arrived = ww_calendar_take(&own->receive, arrived, flits << WW_CALENDAR_UNIT) + flits - 1;
     f->counter[WW_C_XBAR_REQUEST]++;
     f->counter[WW_C_XBAR_REQUEST_FLIT] += flits;
-    f->counter[WW_C_XBAR_SECTOR_READ] += ww_bits8(granules);
+    f->counter[WW_C_XBAR_SECTOR_READ] += ww_bits8(read->granules);
     answers->count = 0;
 
     struct ww_l2_part part = {.number = place->local >> l2->line_shift,
                               .set = place->set,
                               .shift = (uint8_t)(place->local >> 5 & (l2->line_granules - 1))};
-    part.want = l2->sectors_of[(uint8_t)(granules << part.shift)];
+    part.want = l2->sectors_of[(uint8_t)(read->granules << part.shift)];
     part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
-    uint64_t begin = arrived + ww_l2_latency(l2, place->slice, request->sm);
+    uint64_t begin = arrived + ww_l2_latency(l2, place->slice, read->sm);
     uint32_t hits = 0;
     if (part.index != WW_NONE && !ww_fast_fill_ahead(&s->tags.line[part.index], begin))
         hits = ww_bits8(s->tags.line[part.index].valid & part.want);
     uint64_t served = begin = ww_calendar_take(&own->tags, begin, l2->time_of[0][hits]);
     struct held held = {0};
-    if (part.index != WW_NONE) held = take_held(f, s, request->inst, &part, &begin);
+    if (part.index != WW_NONE) held = take_held(f, s, read->inst, &part, &begin);
     uint8_t need = part.want & (uint8_t)~held.sectors;
     uint64_t at = 0;
     if (need)
-        at = fetch(f, s, request->inst, &part, (struct ww_dram_place){place->bank, place->row}, need, &begin);
+        at = fetch(f, s, read->inst, &part, (struct ww_dram_place){place->bank, place->row}, need, &begin);
     if (begin > served) ww_calendar_hold(&own->tags, served, begin); /* those behind it wait, too */
-    ww_l2_count(s, WW_C_L2_SECTOR_READ, ww_bits8(part.want));
-    uint8_t now = (uint8_t)(l2->granules_of[held.sectors] >> part.shift);
-    uint8_t later = (uint8_t)(l2->granules_of[need] >> part.shift);
-    if (held.sectors && need && held.merged && held.at == at) {
-        later |= now;
-        held.sectors = 0;
-    }
-    if (held.sectors) answer(f, own, request->sm, (uint32_t)ww_bits8(now), held.level, held.at, answers);
-    if (need) answer(f, own, request->sm, (uint32_t)ww_bits8(later), WW_LEVEL_DRAM, at, answers);
     ww_places_take(&own->requests, 1, begin);
-    return cycle > asked ? ww_clock_time(l2->clock, cycle) : ps;
+    ww_l2_count(s, WW_C_L2_SECTOR_READ, ww_bits8(part.want));
+    uint8_t sectors = held.sectors, level = held.level;
+    if (need) {
+        if (sectors && !(held.merged && held.at == at)) {
+            uint32_t chunks = ww_bits8(l2->granules_of[sectors] >> part.shift);
+            answer_first(f, own, port, chunks, level, held.at, answers);
+            sectors = 0;
+        }
+        sectors |= need;
+        level = WW_LEVEL_DRAM;
+        held.at = at;
+    }
+    answer(f, own, port, ww_bits8(l2->granules_of[sectors] >> part.shift), level, held.at, answers);
+    return cycle > asked ? ww_clock_time(l2->clock, cycle) : read->ps;
 }

@@ -3,6 +3,7 @@
 #include "memsys.h"
 #include "exchange.h"
 #include "fast.h"
+#include "fast_read.h"
 #include "l2.h"
 #include "peer.h"
 #include "tlb.h"
@@ -144,18 +145,21 @@ uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *reques
                         const struct ww_mem_place *place, uint64_t ps, struct ww_mem_answers *answers) {
     assert(!(request->address & m->line_mask) && request->sectors && request->sectors < 256);
     uint8_t granules = request->fine ? (uint8_t)request->sectors : m->granules_of[request->sectors];
-    if (m->fast->plain && request->kind == WW_MEM_READ)
-        return ww_fast_book_read(m->fast, request, place, granules, ps, answers);
-    struct ww_slice_place at = {place->slice, place->local};
+    struct ww_slice_place at = place ? (struct ww_slice_place){place->slice, place->local}
+                                     : ww_addrmap_slice(&m->map, request->address);
     return ww_fast_book(m->fast, request, ww_l2_route(&m->l2, request, at), granules, ps, answers);
 }
 
 void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem_place *place) {
-    ww_fast_expect(m->fast, ww_addrmap_slice(&m->map, address), place);
+    ww_fast_expect(m->fast, address, place);
 }
 
 void ww_memsys_expect_line(const struct ww_memsys *m, const struct ww_mem_place *place) {
     ww_fast_expect_line(m->fast, place);
+}
+
+struct ww_fast *ww_memsys_plain(const struct ww_memsys *m) {
+    return m->fast->plain ? m->fast : NULL;
 }
 
 bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched) {

@@ -101,8 +101,8 @@ struct ww_mem_place {
 };
 void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem_place *place);
 void ww_memsys_expect_line(const struct ww_memsys *m, const struct ww_mem_place *place);
-/* Sends the request, which goes to the place, at `ps`, or when it is no longer refused, which is returned; its
- * replies are not fetched, but told here. */
+/* Sends the request, which goes to the place (NULL: it is found), at `ps`, or when it is no longer refused,
+ * which is returned; its replies are not fetched, but told here. */
 uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *request,
                         const struct ww_mem_place *place, uint64_t ps, struct ww_mem_answers *answers);
 /* When the SM may retry the request that was refused last. */

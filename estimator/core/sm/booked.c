@@ -1,5 +1,6 @@
 /* The load/store unit of fast replay: requests whose replies are known when they are sent. */
 #include "booked.h"
+#include "../memory/fast_read.h"
 #include "../../result/result.h"
 #include "l1_request.h"
 #include "lsu_queue.h"
@@ -33,6 +34,7 @@ bool ww_booked_init(struct ww_sm *sm, struct ww_arena *arena) {
     b->queue = sm->core->gpu->l1_miss_queue;
     b->sent = ww_arena_array(arena, b->queue, sizeof *b->sent);
     b->far_first = WW_NEVER;
+    b->plain = ww_memsys_plain(sm->core->memory);
     sm->booked = b;
     return b->sent != NULL;
 }
@@ -128,33 +130,41 @@ static inline uint64_t queue_free(const struct ww_booked *b, uint32_t spare) {
     return free > b->at ? free : b->at;
 }
 
-/* Sends a request that is queued at b->at. */
-static void send(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_request *q,
-                 const struct ww_mem_place *place, struct ww_mem_answers *answers) {
-    struct ww_core *core = sm->core;
-    uint64_t cycle = b->at > b->send_from ? b->at : b->send_from, ps = ww_clock_time(&core->clock, cycle);
-    uint64_t sent = ww_memsys_book(core->memory, q, place, ps, answers);
-    if (sent > ps) cycle = ww_clock_cycle(&core->clock, sent);
+/* The cycle in which a request that is queued at b->at may be sent. */
+static inline uint64_t sends(const struct ww_booked *b) {
+    return b->at > b->send_from ? b->at : b->send_from;
+}
+
+static inline void note_sent(struct ww_booked *b, uint64_t cycle) {
     b->send_from = cycle + 1;
     b->sent[b->next] = cycle;
     if (++b->next == b->queue) b->next = 0;
 }
 
+/* Sends a request that is queued at b->at. */
+static void send(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_request *q,
+                 const struct ww_mem_place *place, struct ww_mem_answers *answers) {
+    struct ww_core *core = sm->core;
+    uint64_t cycle = sends(b), ps = ww_clock_time(&core->clock, cycle);
+    uint64_t sent = ww_memsys_book(core->memory, q, place, ps, answers);
+    note_sent(b, sent > ps ? ww_clock_cycle(&core->clock, sent) : cycle);
+}
+
 /* The cycle in which the SM receives the answer. */
-static uint64_t received(struct ww_core *core, struct ww_booked *b, const struct ww_mem_answer *a) {
+static inline uint64_t received(struct ww_core *core, struct ww_booked *b, const struct ww_mem_answer *a) {
     if (a->ps > core->last_reply_ps) core->last_reply_ps = a->ps;
     uint64_t cycle = ww_clock_cycle(&core->clock, a->ps);
     if (cycle > b->told) b->told = cycle;
     return cycle;
 }
 
-static void note(struct ww_booked *b, uint64_t ready, uint32_t level) {
+static inline void note(struct ww_booked *b, uint64_t ready, uint32_t level) {
     if (ready > b->ready) b->ready = ready;
     if (level > b->level) b->level = (uint8_t)level;
 }
 
 /* Takes the L1's data port for so many chunks; returns the cycle from which it is free again. */
-static uint64_t take_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles, uint64_t from) {
+static inline uint64_t take_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles, uint64_t from) {
     sm->l1.port_used += cycles;
     return ww_calendar_take(&b->port, from, (uint32_t)cycles << WW_CALENDAR_UNIT) + cycles;
 }
@@ -166,8 +176,8 @@ static uint64_t read_port(struct ww_sm *sm, struct ww_booked *b, uint64_t cycles
 }
 
 /* What an answer brings passes the data port; notes when it is for use, and returns when it was received. */
-static uint64_t take_answer(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_answer *a,
-                            uint32_t chunks) {
+static inline uint64_t take_answer(struct ww_sm *sm, struct ww_booked *b, const struct ww_mem_answer *a,
+                                   uint32_t chunks) {
     const struct ww_cache_shape *s = sm->l1.shape;
     uint64_t cycle = received(sm->core, b, a);
     note(b, take_port(sm, b, s->data_cycles[chunks], cycle) - 1 + s->latency, a->level);
@@ -215,23 +225,70 @@ static inline struct found look_up(struct ww_sm *sm, const struct ww_booked *b, 
 }
 
 /* Where request i goes. */
-static struct ww_mem_place *place_of(const struct ww_sm *sm, uint32_t i) {
-    struct ww_booked *b = sm->booked;
+static struct ww_mem_place *place_of(const struct ww_sm *sm, struct ww_booked *b, uint32_t i) {
     uint32_t at = i % WW_BOOKED_PLACES;
+    struct ww_mem_place *place = &b->place[at];
+    if (b->placed[at] == i) return place;
     uint64_t first = sm->lsu.coalescer.request[i].key & ~(uint64_t)sm->l1.shape->offset_mask;
-    if (b->placed[at] != i)
-        ww_memsys_expect(sm->core->memory, first << sm->l1.shape->line_shift, &b->place[at]);
+    uint64_t address = first << sm->l1.shape->line_shift;
     b->placed[at] = (uint8_t)i;
-    return &b->place[at];
+    if (b->plain)
+        ww_fast_expect(b->plain, address, place);
+    else
+        ww_memsys_expect(sm->core->memory, address, place);
+    return place;
 }
 
 /* Where the request goes; the host loads what those behind it will look at in the L2, if they miss, too. */
-static const struct ww_mem_place *expect(const struct ww_sm *sm) {
+static const struct ww_mem_place *expect(const struct ww_sm *sm, struct ww_booked *b) {
     uint32_t i = sm->lsu.next_request, count = sm->lsu.coalescer.count;
-    const struct ww_mem_place *place = place_of(sm, i);
-    if (i + 4 < count) place_of(sm, i + 4);
-    if (i + 2 < count) ww_memsys_expect_line(sm->core->memory, place_of(sm, i + 2));
+    const struct ww_mem_place *place = place_of(sm, b, i);
+    if (i + 4 < count) place_of(sm, b, i + 4);
+    if (i + 2 >= count) return place;
+    const struct ww_mem_place *next = place_of(sm, b, i + 2);
+    if (b->plain)
+        ww_fast_expect_line(b->plain, next);
+    else
+        ww_memsys_expect_line(sm->core->memory, next);
     return place;
+}
+
+/* Reads sectors of a line. */
+static inline void read_line(struct ww_sm *sm, struct ww_booked *b, const struct ww_line_request *r,
+                             uint32_t inst, uint32_t miss, struct ww_mem_answers *answers) {
+    const struct ww_cache_shape *s = sm->l1.shape;
+    const struct ww_mem_place *place = expect(sm, b);
+    if (!b->plain) {
+        struct ww_mem_request q = ww_l1_line_request(sm, s, r, miss, 0, inst);
+        send(sm, b, &q, place, answers);
+        return;
+    }
+    const struct ww_clock *clock = &sm->core->clock;
+    uint64_t cycle = sends(b), ps = ww_clock_time(clock, cycle);
+    if (s->fine) miss <<= (r->key & s->offset_mask) << (s->line_shift - 5);
+    struct ww_fast_read read = {
+        .place = place, .ps = ps, .inst = inst, .sm = (uint16_t)sm->id, .granules = (uint8_t)miss};
+    uint64_t sent = ww_fast_book_read(b->plain, &read, answers);
+    note_sent(b, sent > ps ? ww_clock_cycle(clock, sent) : cycle);
+}
+
+/* The line for a load's miss, as ww_l1_allocate gives it, where the order of a set says what is replaced: fills
+ * that are due are noted on the way to the first line that waits for none. */
+static inline uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t line,
+                                uint32_t warp, uint64_t cycle) {
+    struct ww_tags *t = &c->tags;
+    bool ordered = t->replace == WW_REPLACE_LRU || t->replace == WW_REPLACE_FIFO;
+    if (line != WW_NO_LINE) return line;
+    if (!ordered || c->brought || c->fetched) return ww_l1_allocate(sm, c, key, line, warp, cycle);
+    for (line = t->last[ww_tags_set(t, key)]; line != WW_NO_LINE; line = t->line[line].prev) {
+        ww_booked_settle(&t->line[line], cycle);
+        if (t->line[line].pins) continue;
+        if (ww_tags_replace(t, line, key)) sm->core->counter[c->shape->evicted]++;
+        ww_tags_prefetch_victim(t, line);
+        t->line[line].valid = 0;
+        break;
+    }
+    return line;
 }
 
 /* Sends for sectors of a line, which get an MSHR or share the line's. */
@@ -239,14 +296,12 @@ static void fetch(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
                   struct ww_tag_line *line, uint32_t miss) {
     struct ww_booked *b = sm->booked;
     const struct ww_cache_shape *s = sm->l1.shape;
-    struct ww_mem_request q = ww_l1_line_request(sm, s, r, miss, 0, e->inst);
     struct ww_mem_answers answers;
     uint64_t last = line->pins ? fill_of(line, b->at) : 0;
     uint32_t level = line->pending >> WW_BOOKED_LEVEL;
     uint16_t *leave = last ? leaving(b, last) : NULL;
-    const struct ww_mem_place *place = expect(sm);
     ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << s->sector_shift);
-    send(sm, b, &q, place, &answers);
+    read_line(sm, b, r, e->inst, miss, &answers);
     for (uint32_t i = 0; i < answers.count; i++) {
         const struct ww_mem_answer *a = &answers.answer[i];
         uint64_t cycle = take_answer(sm, b, a, a->chunks << s->sector_shift);
@@ -276,7 +331,7 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     while (f.merged | f.miss) {
         uint64_t at = can_miss_at(sm, b, f.line, f.miss);
         if (at == b->at) {
-            f.line = ww_l1_allocate(sm, c, r->key, f.line, e->warp, at);
+            f.line = allocate(sm, c, r->key, f.line, e->warp, at);
             if (f.line != WW_NO_LINE) break;
             at = first_fill(&c->tags, r->key, at);
         }
@@ -322,9 +377,7 @@ static void pass(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     if (b->at > since) count_held(sm, d, since);
     struct ww_mem_request q = d->path == WW_L_STORE ? ww_l1_store_request(sm, e->warp, d, r, 0)
                                                     : ww_l1_direct_request(sm, e->warp, d, r, 0);
-    struct ww_mem_place place;
-    ww_memsys_expect(sm->core->memory, q.address, &place);
-    send(sm, b, &q, &place, &answers);
+    send(sm, b, &q, NULL, &answers);
     for (uint32_t i = 0; i < answers.count; i++) {
         const struct ww_mem_answer *a = &answers.answer[i];
         if (ww_lsu_has_reply(d))

@@ -29,15 +29,16 @@
 #define WW_BOOKED_LEVEL 8 /* bits of a line's pending sectors below its level */
 
 struct ww_booked {
-    uint64_t at;        /* cycle in which the unit looks at its next request, or did at the last one */
-    uint64_t ready;     /* latest reply to the instruction that it works on */
-    uint64_t told;      /* cycle in which the last of them is received */
-    uint8_t level;      /* of them */
-    bool done;          /* all requests of it have been looked at, up to `at` */
-    uint64_t cycles;    /* for which the last one takes the unit */
-    uint64_t read_free; /* the data port is free for what the L1 has */
-    uint64_t window;    /* MSHRs that leave in windows up to this one have left */
-    uint64_t *sent;     /* ring of l1.miss_queue: cycles at whose end requests were sent */
+    struct ww_fast *plain; /* reads take the short way (memory/fast_read.h); NULL: they do not */
+    uint64_t at;           /* cycle in which the unit looks at its next request, or did at the last one */
+    uint64_t ready;        /* latest reply to the instruction that it works on */
+    uint64_t told;         /* cycle in which the last of them is received */
+    uint8_t level;         /* of them */
+    bool done;             /* all requests of it have been looked at, up to `at` */
+    uint64_t cycles;       /* for which the last one takes the unit */
+    uint64_t read_free;    /* the data port is free for what the L1 has */
+    uint64_t window;       /* MSHRs that leave in windows up to this one have left */
+    uint64_t *sent;        /* ring of l1.miss_queue: cycles at whose end requests were sent */
     uint32_t queue, next;
     uint64_t send_from;                          /* the cycle after the last of them */
     struct ww_mem_place place[WW_BOOKED_PLACES]; /* of requests, by number */

@@ -42,7 +42,7 @@ void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
     t->weight = weight;
 }
 
-static void bucket_add(struct ww_tags *t, uint32_t line) {
+static inline void bucket_add(struct ww_tags *t, uint32_t line) {
     const uint64_t tops = 0x8080808080808080u, hash = ww_tags_hash(t->line[line].key);
     struct ww_tags_bucket *b = &t->bucket[ww_tags_home(t, hash)];
     while (!(~b->prints & tops)) {
@@ -55,7 +55,7 @@ static void bucket_add(struct ww_tags *t, uint32_t line) {
 }
 
 /* Takes the line out of the bucket; false: it is not there. */
-static bool take_out(struct ww_tags_bucket *b, uint64_t print, uint32_t line) {
+static inline bool take_out(struct ww_tags_bucket *b, uint64_t print, uint32_t line) {
     for (uint64_t m = ww_tags_matches(b->prints, print); m; m &= m - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(m) - 7;
         if (b->line[bit / 8] != line) continue;
@@ -65,7 +65,7 @@ static bool take_out(struct ww_tags_bucket *b, uint64_t print, uint32_t line) {
     return false;
 }
 
-static void bucket_remove(struct ww_tags *t, uint32_t line) {
+static inline void bucket_remove(struct ww_tags *t, uint32_t line) {
     uint64_t hash = ww_tags_hash(t->line[line].key);
     uint32_t i = ww_tags_home(t, hash);
     while (!take_out(&t->bucket[i], ww_tags_print(hash), line)) {

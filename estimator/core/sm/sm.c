@@ -16,11 +16,17 @@ static bool init_tags(struct ww_tags *tags, struct ww_arena *arena, uint32_t kb,
     return ww_tags_init(tags, arena, lines / ways, ways, WW_REPLACE_LRU, WW_HASH_NONE, 0);
 }
 
+/* Where the code takes fewer lines than the cache has sets, no set ever holds two lines of it: half the sets do
+ * the same, while that is so. The host has less memory to clear. */
 static bool init_instruction_cache(struct ww_sm *sm, struct ww_arena *arena) {
     const struct ww_gpu_spec *g = sm->core->gpu;
+    const struct ww_supply_plan *p = &sm->core->supply;
     if (!g->icache_kb) return true;
-    sm->icache_ready = ww_arena_raw(arena, g->icache_kb * 1024 / g->icache_line, sizeof *sm->icache_ready);
-    return sm->icache_ready && init_tags(&sm->icache, arena, g->icache_kb, g->icache_line, g->icache_ways);
+    uint32_t lines = g->icache_kb * 1024 / g->icache_line;
+    uint32_t ways = g->icache_ways < lines ? g->icache_ways : lines, sets = lines / ways;
+    while (p->on && sets % 2 == 0 && sets / 2 > p->last - p->first + p->depth) sets /= 2;
+    sm->icache_ready = ww_arena_raw(arena, (size_t)sets * ways, sizeof *sm->icache_ready);
+    return sm->icache_ready && ww_tags_init(&sm->icache, arena, sets, ways, WW_REPLACE_LRU, WW_HASH_NONE, 0);
 }
 
 static enum ww_code init_caches(struct ww_sm *sm, struct ww_arena *arena, uint32_t l1_ways, uint64_t seed,

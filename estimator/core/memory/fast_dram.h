@@ -1,0 +1,98 @@
+/* fast_dram.h: the way of a request through a DRAM channel of fast replay. Between fast_dram.c, fast_read.c and
+ * fast_l2.c.
+ *
+ *   refresh that is due --> batches of writes --> row of the bank --> column commands: bank group, bus */
+#ifndef WW_CORE_FAST_DRAM_H
+#define WW_CORE_FAST_DRAM_H
+
+#include "dram_channel.h"
+#include "fast.h"
+
+/* Refreshes of the channel that are due by `cycle`; there is one. */
+void ww_fast_refresh(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle);
+/* Where a batch of writes has the bus, what is read is read behind it: the cycle from which on its row is
+ * wanted. */
+uint64_t ww_fast_behind_writes(struct ww_fast_channel *c, uint64_t cycle);
+/* The bank opens a row, asked for at `cycle`: between those that it has open before and after, if there is
+ * time, else behind the last. Returns which of its rows it is. */
+uint32_t ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b, uint32_t row,
+                          uint64_t cycle);
+
+/* Which of the bank's rows is the row, open at `cycle` or opened for so many bursts. */
+static inline uint32_t ww_fast_find_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
+                                        uint32_t row, uint32_t bursts, uint64_t cycle) {
+    for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
+        if (b->row[k] != row || b->until[k] <= cycle) continue;
+        f->counter[WW_C_DRAM_ROW_HIT] += bursts;
+        return k;
+    }
+    f->counter[WW_C_DRAM_ROW_HIT] += bursts - 1;
+    return ww_fast_open_row(f, c, b, row, cycle);
+}
+
+/* When the last of so many bursts of the bank's open row is issued, the first not before `cycle`. */
+static inline uint64_t ww_fast_columns(const struct ww_fast *f, struct ww_fast_channel *c, uint32_t bank,
+                                       uint32_t bursts, uint64_t cycle) {
+    const struct ww_dram_timing *t = &f->dram->timing;
+    uint64_t last = 0;
+    if (c->group) {
+        uint32_t units = (uint32_t)t->group_gap << WW_CALENDAR_UNIT;
+        cycle = ww_calendar_take(&c->group[bank & (f->dram->groups - 1)], cycle, bursts * units);
+        last = cycle + (bursts - 1) * t->group_gap;
+    }
+    cycle = ww_calendar_take(&c->bus, cycle, bursts * (uint32_t)t->gap << WW_CALENDAR_UNIT);
+    return ww_dram_max(last, cycle + (bursts - 1) * t->gap);
+}
+
+/* The last column command for the bank's row k is at `last`. */
+static inline void ww_fast_used(struct ww_fast *f, struct ww_fast_bank *b, uint32_t k,
+                                enum ww_dram_direction direction, uint64_t last) {
+    const struct ww_dram_timing *t = &f->dram->timing;
+    uint64_t pre = last + (direction == WW_DRAM_READ ? t->trtp : t->twl + t->burst + t->twr);
+    if (pre > b->pre[k]) b->pre[k] = pre;
+    if (!t->closed_page || b->until[k] != UINT64_MAX) return;
+    f->counter[WW_C_DRAM_PRECHARGE]++;
+    b->until[k] = b->pre[k];
+}
+
+/* The last column command for the row at `place`. */
+static inline uint64_t ww_fast_access_row(struct ww_fast *f, struct ww_fast_channel *c,
+                                          struct ww_dram_place place, uint32_t bursts,
+                                          enum ww_dram_direction direction, uint64_t cycle) {
+    struct ww_fast_bank *b = &c->bank[place.bank];
+    uint32_t k = ww_fast_find_row(f, c, b, place.row, bursts, cycle);
+    uint64_t begin = ww_dram_max(cycle, b->act[k] + f->dram->timing.trcd);
+    uint64_t last = ww_fast_columns(f, c, place.bank, bursts, begin);
+    ww_fast_used(f, b, k, direction, last);
+    return last;
+}
+
+static inline void ww_fast_count(struct ww_fast *f, uint8_t mask, uint32_t bursts,
+                                 enum ww_dram_direction direction) {
+    struct ww_dram *d = f->dram;
+    bool reads = direction == WW_DRAM_READ;
+    f->counter[reads ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += ww_bits8(mask) << d->sector_shift;
+    f->counter[reads ? WW_C_DRAM_BURST_READ : WW_C_DRAM_BURST_WRITE] += bursts;
+    f->counter[WW_C_DRAM_BUSY_CYCLES] += bursts * d->timing.burst;
+}
+
+/* Sectors of a line are read, asked for at L2 cycle `cycle`; returns the L2 cycle at which the last are at the
+ * slice. */
+static inline uint64_t ww_fast_dram_read_at(struct ww_fast *f, struct ww_fast_channel *c,
+                                            struct ww_dram_place place, uint8_t mask, uint64_t cycle) {
+    struct ww_dram *d = f->dram;
+    const struct ww_clock *l2 = f->l2->clock, *dram = &d->clock;
+    uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
+    uint64_t at = ww_clock_cycle(dram, ww_clock_time(l2, cycle));
+    if (c->refresh_due <= at) ww_fast_refresh(f, c, at);
+    ww_fast_count(f, mask, bursts, WW_DRAM_READ);
+    if (at < c->drained) at = ww_fast_behind_writes(c, at);
+    uint64_t last = ww_fast_access_row(f, c, place, bursts, WW_DRAM_READ, at);
+    c->read = true;
+    uint64_t issued = ww_clock_cycle(l2, ww_clock_time(dram, last));
+    ww_places_take(&c->room[WW_DRAM_READ], bursts, issued);
+    if (c->waiting) ww_places_take(c->waiting, 1, issued);
+    return ww_clock_cycle(l2, ww_clock_time(dram, last + d->timing.tcl + d->timing.burst + d->timing.latency));
+}
+
+#endif
