@@ -63,17 +63,24 @@ static inline void count_lost(struct ww_sched *s, uint64_t cycle) {
         ww_issue_count(s, cycle); /* register ports delayed some of them */
         return;
     }
-    s->slot[__builtin_ctz(s->causes | 1u << WW_SLOT_EMPTY)] += cycle - s->counted; /* the last cause */
+    s->slot[__builtin_ctz(ww_sched_causes(s) | 1u << WW_SLOT_EMPTY)] += cycle - s->counted; /* the last cause */
 }
 
 /* The warp was ready, and is in another state from the cycle after its issue on. */
 static inline void leave_ready(struct ww_sched *s, struct ww_warp *w, uint32_t state) {
-    uint32_t old = ww_slot_cause[w->state], new = ww_slot_cause[state];
+    uint32_t cause = ww_slot_cause[state];
     w->state = (uint8_t)state;
-    if (old == new) return;
-    ww_cause_remove(s, old);
-    ww_cause_add(s, new);
-    if ((WW_LONG_CAUSES >> new) & 1) s->view.waiting_long ^= 1ull << w->slot;
+    ww_cause_add(s, cause);
+    if ((WW_LONG_CAUSES >> cause) & 1) s->view.waiting_long ^= 1ull << w->slot;
+}
+
+/* It is ready again for the unit of the instruction. */
+static inline void stay_ready(struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d) {
+    uint32_t group = d->group;
+    w->group = (uint8_t)group;
+    s->ready[group] |= 1ull << w->slot;
+    s->groups |= 1u << group;
+    w->state = (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU;
 }
 
 static inline void wait_for(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t entry) {
@@ -104,11 +111,7 @@ static inline void look(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w,
         wait_for(sm, s, w, entry);
         return;
     }
-    uint32_t group = d->group;
-    w->group = (uint8_t)group;
-    s->ready[group] |= 1ull << w->slot;
-    s->groups |= 1u << group;
-    leave_ready(s, w, (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU);
+    stay_ready(s, w, d);
 }
 
 /* ---- an issue ---- */
@@ -212,7 +215,7 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
 /* The cycle until which no other warp of the scheduler becomes ready, and none but those that are is the cause
  * of a slot. */
 static uint64_t quiet_until(const struct tally *t, const struct ww_sched *s) {
-    if (!t->closed || s->causes & ~QUIET) return 0;
+    if (!t->closed || ww_sched_causes(s) & ~QUIET) return 0;
     return ww_wheel_next(&t->sm->wheel, t->sm->now);
 }
 
@@ -240,10 +243,7 @@ static void end_run(struct tally *t, struct ww_sched *s, struct ww_warp *w, cons
     }
     w->head = d;
     if (at <= cycle) {
-        w->group = d->group;
-        s->ready[d->group] |= 1ull << w->slot;
-        s->groups |= 1u << d->group;
-        leave_ready(s, w, (WW_G_MEMORY >> d->group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU);
+        stay_ready(s, w, d);
     } else if (at == WW_NEVER && cycle > t->cycle + 1) { /* it may be known by then */
         w->operands_at = 0;
         ww_wake_at(t->sm, w, cycle);

@@ -102,7 +102,7 @@ static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
-    w->shared_queued += d->path <= WW_L_SHARED_ATOMIC;
+    w->shared_queued = (uint16_t)(w->shared_queued + (d->path <= WW_L_SHARED_ATOMIC));
 }
 
 /* The unit is done with the first instruction, which it took in cycle `taken`. */

@@ -9,6 +9,7 @@ static void pause_warp(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     uint64_t bit = 1ull << w->slot;
     w->paused = true;
     if (w->done) return;
+    ww_issue_count(s, cycle);
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
         s->ready[g] &= ~bit;
