@@ -116,16 +116,18 @@ static inline void look(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w,
 
 /* ---- an issue ---- */
 
-static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct ww_warp *w, uint32_t mask,
-                               uint64_t cycle) {
-    struct ww_inst_count *n = w->counts;
+static inline void add_issue(struct ww_issue_count *n, uint32_t mask) {
+    n->issues++;
+    n->threads += mask == UINT32_MAX ? 32 : ww_bits(mask);
+}
+
+static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct ww_warp *w,
+                               const struct ww_step *step, uint64_t cycle) {
     count_lost(s, cycle);
     s->slot[WW_SLOT_ISSUED]++;
     s->counted = cycle + 1;
-    if (w->since < cycle) ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
-    n->stall[WW_S_ISSUED]++;
-    n->counter[WW_I_ISSUES]++;
-    n->counter[WW_I_THREAD_INSTRUCTIONS] += mask == UINT32_MAX ? 32 : ww_bits(mask);
+    if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
+    add_issue(&core->epochs.issued[step->inst], step->mask);
     w->since = cycle + 1;
 }
 
@@ -177,7 +179,7 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     const struct ww_step step = *w->step;
     uint64_t cycle = t->cycle, delay = 0, fetched;
     uint32_t group = d->group;
-    count_issue(sm->core, s, w, step.mask, cycle);
+    count_issue(sm->core, s, w, &step, cycle);
     t->issues++;
     s->next_issue = cycle + t->interval + d->conflict;
     s->ready[group] &= ~(1ull << w->slot);
@@ -258,18 +260,17 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     struct ww_core *core = t->sm->core;
     const struct ww_step *step = w->step, *last = w->end - 1;
     const struct ww_dinst *d = w->head;
-    struct ww_inst_count *n = w->counts;
+    struct ww_inst_count *row = w->counts;
+    struct ww_issue_count *n = &core->epochs.issued[step->inst];
     const uint64_t until = t->until, quiet = until ? quiet_until(t, s) : 0, interval = t->interval;
     uint64_t cycle = t->cycle, issues = 0, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
-    if (w->since < cycle) ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
+    if (w->since < cycle) ww_epochs_count(&core->epochs, row, w->state, w->since, cycle);
     s->ready[d->group] &= ~(1ull << w->slot);
     if (!s->ready[d->group]) s->groups &= ~(1u << d->group);
     for (;;) {
         uint64_t result = WW_SB(cycle + d->latency, (uint64_t)d->state), at;
-        n->stall[WW_S_ISSUED]++;
-        n->counter[WW_I_ISSUES]++;
-        n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
+        add_issue(n, step->mask);
         issues++;
         take_port(core, s, d, cycle);
         set_results(w, d, result);
@@ -280,12 +281,14 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
             w->buffered--;
             d++;
             n++;
+            row++;
         } else {
             w->step = step;
             w->front_state = WW_S_NO_INST;
             front = ww_front_next(t->sm, w, d, step[-1].inst, cycle);
             d = &core->code.inst[step->inst];
-            n = &core->epochs.inst[step->inst];
+            n = &core->epochs.issued[step->inst];
+            row = &core->epochs.inst[step->inst];
             if (front > cycle + 1) break;
         }
         entry = ww_head_entry(w, d);
@@ -294,7 +297,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         if (at >= until || step >= last || !fetch_is_local(t, w, step)) break;
         if (at > cycle + 1) {
             if (at > quiet || !others_wait(s, d->group, at)) break;
-            n->stall[WW_S_EXCESS_ALU] += at - cycle - 1;
+            row->stall[WW_S_EXCESS_ALU] += at - cycle - 1;
             lost += at - cycle - 1;
         }
         cycle = at;
@@ -308,7 +311,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     s->next_issue = next;
     w->step = step;
     w->last_mask = step[-1].mask;
-    w->counts = n;
+    w->counts = row;
     w->front = front;
     w->unseen = 0;
     end_run(t, s, w, d, entry, cycle + 1);
