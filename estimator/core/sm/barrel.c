@@ -241,7 +241,7 @@ bool ww_barrel_filter(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     s->view.ready = ready;
     s->view.ready_mem &= ready;
     s->view.ready_lsu &= ready;
-    if (!ready) s->try_at = cycle + 1;
+    if (!ready) *s->try_at = cycle + 1;
     return ready != 0;
 }
 

@@ -316,7 +316,7 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
     }
     uint64_t lsu = ready & s->ready[WW_G_LSU];
     ready &= ~(lsu & s->view.parked);
-    s->try_at = try_at;
+    *s->try_at = try_at;
     s->view.ready_lsu = lsu & ready;
     s->view.ready = ready;
     s->view.ready_mem = memory & ready;
@@ -325,14 +325,14 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
 
 /* Collectors alone keep what is ready from `from` to the next attempt. */
 static void note_blocked(const struct ww_sm *sm, struct ww_sched *s, uint64_t from) {
-    if (!sm->collect || s->try_at == WW_NEVER || s->try_at <= from) return;
+    if (!sm->collect || *s->try_at == WW_NEVER || *s->try_at <= from) return;
     s->blocked_from = from;
-    s->blocked_until = s->try_at;
+    s->blocked_until = *s->try_at;
 }
 
 static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     if (s->next_issue > cycle) {
-        s->try_at = s->next_issue;
+        *s->try_at = s->next_issue;
         return;
     }
     if (!find_ready(s, cycle) || (sm->barrel && !ww_barrel_filter(sm, s, cycle))) {
@@ -344,12 +344,12 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     if (ops->by_saturation) s->view.memory_saturated = ww_l1_saturated(sm);
     int slot = ops->pick(s->state, &s->view);
     if ((uint32_t)slot > 63 || !((s->view.ready >> slot) & 1)) {
-        s->try_at = cycle + 1;
+        *s->try_at = cycle + 1;
         return;
     }
     ww_issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
     if (ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
-    ww_issue_next_try(s, cycle);
+    *s->try_at = ww_issue_next_try(s, cycle);
     note_blocked(sm, s, s->next_issue > cycle + 1 ? s->next_issue : cycle + 1);
 }
 
@@ -358,8 +358,8 @@ uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle) {
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
     for (struct ww_sched *s = sm->sched; s < end; s++) {
-        if (s->try_at <= cycle) schedule(sm, s, cycle);
-        if (s->try_at < next) next = s->try_at;
+        if (*s->try_at <= cycle) schedule(sm, s, cycle);
+        if (*s->try_at < next) next = *s->try_at;
     }
     if (next > sm->issue_at) next = sm->issue_at;
     return sm->issue_at = next > cycle ? next : cycle + 1;

@@ -13,11 +13,7 @@
 /* Issues of a cycle that are not yet counted in its epoch and the launch. */
 struct tally {
     struct ww_sm *sm;
-    uint64_t cycle, issues, interval;
-    uint64_t until; /* instructions may issue before their cycle if that is before this one */
-    bool closed;    /* no CTA will come */
-    uint32_t schedulers;
-    enum ww_sched_greedy greedy;
+    uint64_t cycle, issues;
 };
 
 /* ---- a launch ---- */
@@ -181,7 +177,7 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     uint32_t group = d->group;
     count_issue(sm->core, s, w, &step, cycle);
     t->issues++;
-    s->next_issue = cycle + t->interval + d->conflict;
+    s->next_issue = cycle + sm->core->gpu->front_issue_interval + d->conflict;
     s->ready[group] &= ~(1ull << w->slot);
     if (!s->ready[group]) s->groups &= ~(1u << group);
     s->last = (int)w->slot + 1;
@@ -214,10 +210,20 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     (1u << WW_SLOT_EXCESS_ALU | 1u << WW_SLOT_WAIT_ALU | 1u << WW_SLOT_WAIT_STALL | 1u << WW_SLOT_NO_INST |    \
      1u << WW_SLOT_DRAIN)
 
+static inline bool is_closed(const struct ww_core *core) {
+    return core->next_cta >= core->cta_count; /* no CTA will come */
+}
+
+/* The cycle before which instructions of a run issue. */
+static inline uint64_t run_end(const struct ww_core *core, uint64_t cycle) {
+    if (!core->runs_ahead) return 0;
+    return core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
+}
+
 /* The cycle until which no other warp of the scheduler becomes ready, and none but those that are is the cause
  * of a slot. */
 static uint64_t quiet_until(const struct tally *t, const struct ww_sched *s) {
-    if (!t->closed || ww_sched_causes(s) & ~QUIET) return 0;
+    if (!is_closed(t->sm->core) || ww_sched_causes(s) & ~QUIET) return 0;
     return ww_wheel_next(&t->sm->wheel, t->sm->now);
 }
 
@@ -231,7 +237,8 @@ static inline bool others_wait(const struct ww_sched *s, uint32_t group, uint64_
 /* Its fetch needs nothing that schedulers share; nor does another warp's come before it. */
 static inline bool fetch_is_local(const struct tally *t, const struct ww_warp *w, const struct ww_step *step) {
     if (step[1].inst != step->inst + 1) return false;
-    return w->buffered > 1 || (t->closed && t->sm->core->supply.on && ww_supply_local(t->sm, w, step->inst));
+    const struct ww_core *core = t->sm->core;
+    return w->buffered > 1 || (is_closed(core) && core->supply.on && ww_supply_local(t->sm, w, step->inst));
 }
 
 /* The warp advances to `step`, to the instruction d, whose operands are there at the entry. */
@@ -262,7 +269,8 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     const struct ww_dinst *d = w->head;
     struct ww_inst_count *row = w->counts;
     struct ww_issue_count *n = &core->epochs.issued[step->inst];
-    const uint64_t until = t->until, quiet = until ? quiet_until(t, s) : 0, interval = t->interval;
+    const uint64_t until = run_end(core, t->cycle), quiet = until ? quiet_until(t, s) : 0;
+    const uint64_t interval = core->gpu->front_issue_interval;
     uint64_t cycle = t->cycle, issues = 0, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
     if (w->since < cycle) ww_epochs_count(&core->epochs, row, w->state, w->since, cycle);
@@ -327,9 +335,24 @@ static inline void tell(struct tally *t) {
     t->issues = 0;
 }
 
-/* Slots that can issue in this cycle; none: try_at is when a unit is free for others. */
-static inline uint64_t find_ready(struct ww_sched *s, uint64_t cycle) {
-    uint64_t ready = 0, try_at = WW_NEVER;
+/* The warp's head issues, and what follows it as long as it can. Returns the cycle of the last one's issue. */
+static inline uint64_t issue_warp(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
+    const struct ww_dinst *d = w->head;
+    if (w->step + 1 < w->end && d->runs) return run(t, s, w);
+    if (w->step + 1 < w->end && d->lane != WW_LANE_NONE) {
+        issue(t, s, w, d);
+    } else {
+        tell(t);
+        ww_issue_warp(t->sm, s, w, t->cycle);
+    }
+    return t->cycle;
+}
+
+/* The scheduler lets a warp issue, if one can; returns the cycle in which it tries again. */
+static inline uint64_t schedule(struct tally *t, struct ww_sched *s) {
+    const struct ww_core *core = t->sm->core;
+    uint64_t cycle = t->cycle, ready = 0, try_at = WW_NEVER;
+    if (s->next_issue > cycle) return s->next_issue;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
         uint64_t at = s->free[g];
@@ -338,47 +361,20 @@ static inline uint64_t find_ready(struct ww_sched *s, uint64_t cycle) {
         else if (at < try_at)
             try_at = at;
     }
-    s->try_at = try_at;
-    return ready;
-}
-
-static inline void schedule(struct tally *t, struct ww_sched *s) {
-    uint64_t cycle = t->cycle, ready;
-    if (s->next_issue > cycle) {
-        s->try_at = s->next_issue;
-        return;
-    }
-    ready = find_ready(s, cycle);
-    if (!ready) return;
-    uint32_t slot = (uint32_t)ww_sched_greedy_pick(t->greedy, s->last, ready, s->age);
-    struct ww_warp *w = &s->warp[slot * t->schedulers];
-    if (w->step + 1 < w->end && w->head->runs) {
-        cycle = run(t, s, w);
-    } else if (w->step + 1 < w->end && w->head->lane != WW_LANE_NONE) {
-        issue(t, s, w, w->head);
-    } else {
-        tell(t);
-        ww_issue_warp(t->sm, s, w, cycle);
-    }
-    ww_issue_next_try(s, cycle);
+    if (!ready) return try_at;
+    uint32_t slot = (uint32_t)ww_sched_greedy_pick(core->ops->greedy, s->last, ready, s->age);
+    return ww_issue_next_try(s, issue_warp(t, s, &s->warp[slot * core->gpu->sm_schedulers]));
 }
 
 uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
-    const struct ww_core *core = sm->core;
-    struct tally t = {.sm = sm,
-                      .cycle = cycle,
-                      .interval = core->gpu->front_issue_interval,
-                      .schedulers = core->gpu->sm_schedulers,
-                      .greedy = core->ops->greedy,
-                      .closed = core->next_cta >= core->cta_count};
+    struct tally t = {.sm = sm, .cycle = cycle};
     uint64_t next = WW_NEVER;
-    if (core->runs_ahead) t.until = core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
-    for (struct ww_sched *s = sm->sched, *end = s + t.schedulers; s < end; s++) {
-        if (s->try_at <= cycle) schedule(&t, s);
-        if (s->try_at < next) next = s->try_at;
+    for (uint32_t k = 0, count = sm->core->gpu->sm_schedulers; k < count; k++) {
+        if (sm->try_at[k] <= cycle) sm->try_at[k] = schedule(&t, &sm->sched[k]);
+        if (sm->try_at[k] < next) next = sm->try_at[k];
     }
-    tell(&t);
+    if (t.issues) tell(&t);
     if (next > sm->issue_at) next = sm->issue_at;
     return sm->issue_at = next > cycle ? next : cycle + 1;
 }

@@ -31,18 +31,14 @@ static inline void ww_issue_count_branch(struct ww_core *core, uint32_t mask, ui
 }
 
 /* After an issue: the first cycle in which one of the ready warps finds its unit free. */
-static inline void ww_issue_next_try(struct ww_sched *s, uint64_t cycle) {
-    uint64_t next = WW_NEVER;
-    if (s->next_issue > cycle + 1 && s->groups) { /* it waits in any case */
-        s->try_at = s->next_issue;
-        return;
-    }
+static inline uint64_t ww_issue_next_try(const struct ww_sched *s, uint64_t cycle) {
+    uint64_t next = WW_NEVER, earliest = s->next_issue > cycle + 1 ? s->next_issue : cycle + 1;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint64_t at = s->free[__builtin_ctz(groups)];
+        if (at <= earliest || earliest > cycle + 1) return earliest; /* in the latter case it waits anyway */
         if (at < next) next = at;
     }
-    if (next <= cycle) next = cycle + 1;
-    s->try_at = next < s->next_issue ? s->next_issue : next;
+    return next;
 }
 
 #endif

@@ -49,6 +49,7 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].state = ww_arena_alloc(arena, ops->state_size);
         if (!sm->sched[i].state) return ww_fail_nomem(error, "warp schedulers");
         sm->sched[i].warp = &sm->warp[i];
+        sm->sched[i].try_at = &sm->try_at[i];
         sm->sched[i].copies = sm->core->roles ? sm : NULL;
         sm->sched[i].view.age = sm->sched[i].age;
         sm->sched[i].view.cta = sm->sched[i].cta;

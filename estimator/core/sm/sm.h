@@ -57,6 +57,7 @@ struct ww_marks {
 };
 
 #define WW_BARRIERS 16
+#define WW_SCHEDULERS_MOST 8 /* of an SM */
 #define WW_NONE UINT32_MAX
 
 /* A scoreboard entry: cycle at which the register is ready, and the state of who waits for it. */
@@ -124,7 +125,7 @@ struct ww_sched {
     _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
     uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
     uint64_t next_issue;       /* the issue interval and bank conflicts are over */
-    uint64_t try_at;           /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
+    uint64_t *try_at; /* its SM's; nothing can issue before, unless a warp becomes ready or the LSU makes room */
     uint64_t counted;          /* slots of cycles before it are counted */
     struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
     uint32_t groups;           /* bit per group with a ready slot */
@@ -269,7 +270,8 @@ struct ww_sm {
     struct ww_miss_queue misses;
     struct ww_lsu lsu;
     struct ww_cache l1;
-    uint64_t issue_at;     /* no scheduler can issue before: the earliest try_at */
+    uint64_t issue_at; /* no scheduler can issue before: the earliest try_at */
+    uint64_t try_at[WW_SCHEDULERS_MOST];
     uint64_t saturated_at; /* cycles before it are counted by mode */
     struct ww_warp *warp;
     struct ww_sched *sched;
@@ -452,7 +454,7 @@ static inline void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycl
 
 /* A scheduler may issue in `cycle`, or before. */
 static inline void ww_sched_try(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
-    if (s->try_at > cycle) s->try_at = cycle;
+    if (*s->try_at > cycle) *s->try_at = cycle;
     if (sm->issue_at > cycle) sm->issue_at = cycle;
 }
 
