@@ -9,6 +9,7 @@
 /* Cycles by which instructions may issue before their cycle: with the longest latency of the ALUs these fit the
  * wheel of the SM, or wake-ups are looked at twice. */
 #define AHEAD 128
+#define LOOKED_AT 64 /* cycles after which it is found out anew when CTAs can end */
 
 /* Issues of a cycle that are not yet counted in its epoch and the launch. */
 struct tally {
@@ -210,21 +211,48 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     (1u << WW_SLOT_EXCESS_ALU | 1u << WW_SLOT_WAIT_ALU | 1u << WW_SLOT_WAIT_STALL | 1u << WW_SLOT_NO_INST |    \
      1u << WW_SLOT_DRAIN)
 
-static inline bool is_closed(const struct ww_core *core) {
-    return core->next_cta >= core->cta_count; /* no CTA will come */
-}
-
 /* The cycle before which instructions of a run issue. */
 static inline uint64_t run_end(const struct ww_core *core, uint64_t cycle) {
     if (!core->runs_ahead) return 0;
     return core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
 }
 
-/* The cycle until which no other warp of the scheduler becomes ready, and none but those that are is the cause
- * of a slot. */
-static uint64_t quiet_until(const struct tally *t, const struct ww_sched *s) {
-    if (!is_closed(t->sm->core) || ww_sched_causes(s) & ~QUIET) return 0;
-    return ww_wheel_next(&t->sm->wheel, t->sm->now);
+/* Cycles after `cycle` that the CTA lasts at least: a warp issues one of its instructions in a cycle. */
+static uint64_t lasts(const struct ww_sm *sm, const struct ww_cta *cta) {
+    uint64_t most = 0;
+    for (const struct ww_warp *w = &sm->warp[cta->first_warp], *end = w + cta->warps; w < end; w++)
+        if (!w->done && (uint64_t)(w->end - w->step) > most + 1) most = (uint64_t)(w->end - w->step) - 1;
+    return most;
+}
+
+__attribute__((noinline)) static void find_full(struct ww_sm *sm) {
+    uint64_t least = WW_NEVER;
+    for (uint32_t i = 0, left = sm->resident_ctas; left; i++) {
+        if (!sm->cta[i].resident) continue;
+        uint64_t cycles = lasts(sm, &sm->cta[i]);
+        if (cycles < least) least = cycles;
+        left--;
+    }
+    sm->full_from = sm->now;
+    sm->full_until = sm->now + least;
+}
+
+/* No CTA comes to the SM before `cycle`: there is none, or none has left by then. */
+static inline bool no_cta_comes(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    if (core->next_cta >= core->cta_count) return true;
+    if (sm->resident_ctas < sm->cta_room || core->shared_alloc.on) return false;
+    if (cycle >= sm->full_until && sm->now >= sm->full_from + LOOKED_AT) find_full(sm);
+    return cycle < sm->full_until;
+}
+
+/* No other warp of the scheduler becomes ready before `at`, and none but those that are is the cause of a slot.
+ * *quiet: the cycle up to which that is known of wake-ups. */
+static bool is_quiet(struct ww_sm *sm, const struct ww_sched *s, uint64_t at, uint64_t *quiet) {
+    if (ww_sched_causes(s) & ~QUIET || !no_cta_comes(sm, at)) return false;
+    for (; *quiet < at; ++*quiet)
+        if (sm->wheel.slot[*quiet & 255] & s->own) return false;
+    return true;
 }
 
 /* None of those that are ready, but the one that issues by the group, issues before `at`. */
@@ -234,11 +262,13 @@ static inline bool others_wait(const struct ww_sched *s, uint32_t group, uint64_
     return true;
 }
 
-/* Its fetch needs nothing that schedulers share; nor does another warp's come before it. */
-static inline bool fetch_is_local(const struct tally *t, const struct ww_warp *w, const struct ww_step *step) {
+/* The step's instruction issues in cycle `at`: its fetch needs nothing that schedulers share, nor does another
+ * warp's come before it. */
+static inline bool fetch_is_local(struct ww_sm *sm, const struct ww_warp *w, const struct ww_step *step,
+                                  uint64_t at) {
     if (step[1].inst != step->inst + 1) return false;
-    const struct ww_core *core = t->sm->core;
-    return w->buffered > 1 || (is_closed(core) && core->supply.on && ww_supply_local(t->sm, w, step->inst));
+    return w->buffered > 1 ||
+           (sm->core->supply.on && no_cta_comes(sm, at) && ww_supply_local(sm, w, step->inst));
 }
 
 /* The warp advances to `step`, to the instruction d, whose operands are there at the entry. */
@@ -269,9 +299,9 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     const struct ww_dinst *d = w->head;
     struct ww_inst_count *row = w->counts;
     struct ww_issue_count *n = &core->epochs.issued[step->inst];
-    const uint64_t until = run_end(core, t->cycle), quiet = until ? quiet_until(t, s) : 0;
+    const uint64_t until = run_end(core, t->cycle);
     const uint64_t interval = core->gpu->front_issue_interval;
-    uint64_t cycle = t->cycle, issues = 0, lost = 0, entry = 0, front, next;
+    uint64_t cycle = t->cycle, quiet = cycle + 1, issues = 0, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
     if (w->since < cycle) ww_epochs_count(&core->epochs, row, w->state, w->since, cycle);
     s->ready[d->group] &= ~(1ull << w->slot);
@@ -302,9 +332,9 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         entry = ww_head_entry(w, d);
         if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
         at = s->free[d->group] > next ? s->free[d->group] : next;
-        if (at >= until || step >= last || !fetch_is_local(t, w, step)) break;
+        if (at >= until || step >= last || !fetch_is_local(t->sm, w, step, at)) break;
         if (at > cycle + 1) {
-            if (at > quiet || !others_wait(s, d->group, at)) break;
+            if (!others_wait(s, d->group, at) || !is_quiet(t->sm, s, at, &quiet)) break;
             row->stall[WW_S_EXCESS_ALU] += at - cycle - 1;
             lost += at - cycle - 1;
         }

@@ -50,6 +50,7 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         if (!sm->sched[i].state) return ww_fail_nomem(error, "warp schedulers");
         sm->sched[i].warp = &sm->warp[i];
         sm->sched[i].try_at = &sm->try_at[i];
+        for (uint32_t w = i; w < g->sm_max_warps; w += g->sm_schedulers) sm->sched[i].own |= 1ull << w;
         sm->sched[i].copies = sm->core->roles ? sm : NULL;
         sm->sched[i].view.age = sm->sched[i].age;
         sm->sched[i].view.cta = sm->sched[i].cta;

@@ -128,6 +128,7 @@ struct ww_sched {
     uint64_t *try_at; /* its SM's; nothing can issue before, unless a warp becomes ready or the LSU makes room */
     uint64_t counted;          /* slots of cycles before it are counted */
     struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
+    uint64_t own;              /* bit per warp of the SM that is the scheduler's */
     uint32_t groups;           /* bit per group with a ready slot */
     int last;                  /* slot + 1 of the warp that issued last, 0: that warp has ended */
     uint32_t causes;           /* bit per enum ww_slot that a warp gives, but for those that are ready */
@@ -296,6 +297,7 @@ struct ww_sm {
     uint64_t *icache_ready;
     struct ww_turns fetches; /* with front.fetch_port */
     struct ww_supply supply; /* with caches of the schedulers */
+    uint64_t full_until, full_from; /* issue_plain.c: no CTA ends before full_until, as found in full_from */
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
     uint64_t active_since, active_cycles;
