@@ -40,6 +40,7 @@ static bool may_run(const struct ww_core *core, const struct ww_dinst *d) {
 void ww_issue_lanes(struct ww_core *core) {
     for (uint32_t i = 0; i < core->code.inst_count; i++) {
         struct ww_dinst *d = &core->code.inst[i];
+        if (d->check == d->few) ww_pipe_fill(d->few, d->check_count);
         d->lane = lane_of(core, d);
         d->runs = may_run(core, d);
     }
@@ -297,59 +298,52 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     struct ww_core *core = t->sm->core;
     const struct ww_step *step = w->step, *last = w->end - 1;
     const struct ww_dinst *d = w->head;
-    struct ww_inst_count *row = w->counts;
-    struct ww_issue_count *n = &core->epochs.issued[step->inst];
-    const uint64_t until = run_end(core, t->cycle);
-    const uint64_t interval = core->gpu->front_issue_interval;
-    uint64_t cycle = t->cycle, quiet = cycle + 1, issues = 0, lost = 0, entry = 0, front, next;
+    uint64_t cycle = t->cycle, quiet = cycle + 1, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
-    if (w->since < cycle) ww_epochs_count(&core->epochs, row, w->state, w->since, cycle);
+    if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
     s->ready[d->group] &= ~(1ull << w->slot);
     if (!s->ready[d->group]) s->groups &= ~(1u << d->group);
     for (;;) {
-        uint64_t result = WW_SB(cycle + d->latency, (uint64_t)d->state), at;
-        add_issue(n, step->mask);
-        issues++;
+        uint64_t at;
+        add_issue(&core->epochs.issued[step->inst], step->mask);
+        t->issues++;
+        s->slot[WW_SLOT_ISSUED]++;
         take_port(core, s, d, cycle);
-        set_results(w, d, result);
-        next = cycle + interval + d->conflict;
+        set_results(w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
+        next = cycle + core->gpu->front_issue_interval + d->conflict;
         front = cycle + 1;
         step++;
         if (w->buffered > 1 && step->inst == step[-1].inst + 1) {
             w->buffered--;
             d++;
-            n++;
-            row++;
         } else {
             w->step = step;
             w->front_state = WW_S_NO_INST;
             front = ww_front_next(t->sm, w, d, step[-1].inst, cycle);
             d = &core->code.inst[step->inst];
-            n = &core->epochs.issued[step->inst];
-            row = &core->epochs.inst[step->inst];
             if (front > cycle + 1) break;
         }
         entry = ww_head_entry(w, d);
         if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
         at = s->free[d->group] > next ? s->free[d->group] : next;
-        if (at >= until || step >= last || !fetch_is_local(t->sm, w, step, at)) break;
+        if (at >= run_end(core, t->cycle) || step >= last || !fetch_is_local(t->sm, w, step, at)) break;
         if (at > cycle + 1) {
             if (!others_wait(s, d->group, at) || !is_quiet(t->sm, s, at, &quiet)) break;
-            row->stall[WW_S_EXCESS_ALU] += at - cycle - 1;
+            core->epochs.inst[step->inst].stall[WW_S_EXCESS_ALU] += at - cycle - 1;
             lost += at - cycle - 1;
         }
         cycle = at;
     }
-    t->issues += issues;
-    s->slot[WW_SLOT_ISSUED] += issues;
-    s->slot[WW_SLOT_EXCESS_ALU] += lost;
-    core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
+    if (lost) {
+        s->slot[WW_SLOT_EXCESS_ALU] += lost;
+        core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
+    }
     s->last = (int)w->slot + 1;
     s->counted = w->since = cycle + 1;
     s->next_issue = next;
     w->step = step;
     w->last_mask = step[-1].mask;
-    w->counts = row;
+    w->counts = &core->epochs.inst[step->inst];
     w->front = front;
     w->unseen = 0;
     end_run(t, s, w, d, entry, cycle + 1);
@@ -400,9 +394,11 @@ uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
     struct tally t = {.sm = sm, .cycle = cycle};
     uint64_t next = WW_NEVER;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
-    for (uint32_t k = 0, count = sm->core->gpu->sm_schedulers; k < count; k++) {
-        if (sm->try_at[k] <= cycle) sm->try_at[k] = schedule(&t, &sm->sched[k]);
-        if (sm->try_at[k] < next) next = sm->try_at[k];
+    uint64_t *try_at = sm->try_at, *end = try_at + sm->core->gpu->sm_schedulers;
+    for (struct ww_sched *s = sm->sched; try_at < end; s++, try_at++) {
+        uint64_t at = *try_at;
+        if (at <= cycle) *try_at = at = schedule(&t, s);
+        if (at < next) next = at;
     }
     if (t.issues) tell(&t);
     if (next > sm->issue_at) next = sm->issue_at;

@@ -41,11 +41,17 @@ static inline void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32
     if ((WW_LONG_CAUSES >> old ^ WW_LONG_CAUSES >> new) & 1) s->view.waiting_long ^= 1ull << w->slot;
 }
 
+static inline uint64_t ww_later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
 /* The scoreboard entry that decides when an instruction's operands are there. */
 static inline uint64_t ww_head_entry(const struct ww_warp *w, const struct ww_dinst *d) {
-    uint64_t latest = 0;
-    for (uint32_t i = 0; i < d->check_count; i++)
-        if (w->board[d->check[i]] > latest) latest = w->board[d->check[i]];
+    const uint16_t *r = d->check;
+    const uint64_t *board = w->board;
+    if (!d->check_count) return 0;
+    uint64_t latest = ww_later(ww_later(board[r[0]], board[r[1]]), ww_later(board[r[2]], board[r[3]]));
+    for (uint32_t i = WW_LOOK; i < d->check_count; i++) latest = ww_later(latest, board[r[i]]);
     return latest;
 }
 
