@@ -76,7 +76,7 @@ static inline void leave_ready(struct ww_sched *s, struct ww_warp *w, uint32_t s
 static inline void stay_ready(struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d) {
     uint32_t group = d->group;
     w->group = (uint8_t)group;
-    s->ready[group] |= 1ull << w->slot;
+    s->unit[group].ready |= 1ull << w->slot;
     s->groups |= 1u << group;
     w->state = (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU;
 }
@@ -133,10 +133,10 @@ static inline void take_port(const struct ww_core *core, struct ww_sched *s, con
                              uint64_t cycle) {
     uint64_t until = cycle + d->ii;
     if (d->lane == WW_LANE_PORT) {
-        s->free[d->group] = until;
+        s->unit[d->group].free = until;
     } else if (d->lane == WW_LANE_IMUL) {
-        s->free[d->group] = until;
-        if (s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
+        s->unit[d->group].free = until;
+        if (s->unit[WW_G_IMUL].free < until) s->unit[WW_G_IMUL].free = until;
     } else if (d->lane == WW_LANE_TWO) {
         ww_issue_set_free(core, s, d->group, until);
         ww_issue_set_free(core, s, d->group2, cycle + d->ii2);
@@ -180,8 +180,8 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     count_issue(sm->core, s, w, &step, cycle);
     t->issues++;
     s->next_issue = cycle + sm->core->gpu->front_issue_interval + d->conflict;
-    s->ready[group] &= ~(1ull << w->slot);
-    if (!s->ready[group]) s->groups &= ~(1u << group);
+    s->unit[group].ready &= ~(1ull << w->slot);
+    if (!s->unit[group].ready) s->groups &= ~(1u << group);
     s->last = (int)w->slot + 1;
     if (sm->rf && d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
     w->front = cycle + 1;
@@ -238,11 +238,12 @@ __attribute__((noinline)) static void find_full(struct ww_sm *sm) {
     sm->full_until = sm->now + least;
 }
 
-/* No CTA comes to the SM before `cycle`: there is none, or none has left by then. */
+/* No CTA comes to the SM before `cycle`: there is none, or none has left by then. Spans of fast replay begin
+ * where SMs step, and its results with them: there only the former is looked at. */
 static inline bool no_cta_comes(struct ww_sm *sm, uint64_t cycle) {
     const struct ww_core *core = sm->core;
     if (core->next_cta >= core->cta_count) return true;
-    if (sm->resident_ctas < sm->cta_room || core->shared_alloc.on) return false;
+    if (sm->booked || sm->resident_ctas < sm->cta_room || core->shared_alloc.on) return false;
     if (cycle >= sm->full_until && sm->now >= sm->full_from + LOOKED_AT) find_full(sm);
     return cycle < sm->full_until;
 }
@@ -251,15 +252,16 @@ static inline bool no_cta_comes(struct ww_sm *sm, uint64_t cycle) {
  * *quiet: the cycle up to which that is known of wake-ups. */
 static bool is_quiet(struct ww_sm *sm, const struct ww_sched *s, uint64_t at, uint64_t *quiet) {
     if (ww_sched_causes(s) & ~QUIET || !no_cta_comes(sm, at)) return false;
+    const uint64_t warps = sm->booked ? UINT64_MAX : s->own;
     for (; *quiet < at; ++*quiet)
-        if (sm->wheel.slot[*quiet & 255] & s->own) return false;
+        if (sm->wheel.slot[*quiet & 255] & warps) return false;
     return true;
 }
 
 /* None of those that are ready, but the one that issues by the group, issues before `at`. */
 static inline bool others_wait(const struct ww_sched *s, uint32_t group, uint64_t at) {
     for (uint32_t groups = s->groups & ~(1u << group); groups; groups &= groups - 1)
-        if (s->free[__builtin_ctz(groups)] < at) return false;
+        if (s->unit[__builtin_ctz(groups)].free < at) return false;
     return true;
 }
 
@@ -301,8 +303,8 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     uint64_t cycle = t->cycle, quiet = cycle + 1, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
     if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
-    s->ready[d->group] &= ~(1ull << w->slot);
-    if (!s->ready[d->group]) s->groups &= ~(1u << d->group);
+    s->unit[d->group].ready &= ~(1ull << w->slot);
+    if (!s->unit[d->group].ready) s->groups &= ~(1u << d->group);
     for (;;) {
         uint64_t at;
         add_issue(&core->epochs.issued[step->inst], step->mask);
@@ -325,7 +327,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         }
         entry = ww_head_entry(w, d);
         if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
-        at = s->free[d->group] > next ? s->free[d->group] : next;
+        at = s->unit[d->group].free > next ? s->unit[d->group].free : next;
         if (at >= run_end(core, t->cycle) || step >= last || !fetch_is_local(t->sm, w, step, at)) break;
         if (at > cycle + 1) {
             if (!others_wait(s, d->group, at) || !is_quiet(t->sm, s, at, &quiet)) break;
@@ -379,9 +381,9 @@ static inline uint64_t schedule(struct tally *t, struct ww_sched *s) {
     if (s->next_issue > cycle) return s->next_issue;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
-        uint64_t at = s->free[g];
+        uint64_t at = s->unit[g].free;
         if (at <= cycle)
-            ready |= s->ready[g];
+            ready |= s->unit[g].ready;
         else if (at < try_at)
             try_at = at;
     }

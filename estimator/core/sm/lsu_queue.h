@@ -22,7 +22,7 @@ void ww_lsu_open(struct ww_sm *sm);
 /* ---- places of schedulers ---- */
 
 static inline void ww_lsu_set_free(struct ww_sched *s, uint64_t cycle) {
-    s->free[WW_G_LSU] = s->free[WW_G_SHARED] = cycle;
+    s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = cycle;
 }
 
 static inline uint8_t ww_lsu_next_place(const struct ww_gpu_spec *g, uint8_t place) {

@@ -57,8 +57,8 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].blocked_slot = WW_SLOT_COLLECT;
         ops->init(sm->sched[i].state, settings, slots);
         sm->shared.view[i] = &sm->sched[i].view;
-        sm->shared.lsu_ready[i] = &sm->sched[i].ready[WW_G_LSU];
-        sm->shared.lsu_free[i] = &sm->sched[i].free[WW_G_LSU];
+        sm->shared.lsu_ready[i] = &sm->sched[i].unit[WW_G_LSU].ready;
+        sm->shared.lsu_free[i] = &sm->sched[i].unit[WW_G_LSU].free;
         if (ops->join) ops->join(sm->sched[i].state, &sm->shared, i);
     }
     return WW_OK;

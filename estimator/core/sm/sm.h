@@ -121,23 +121,31 @@ struct ww_contention {
     uint32_t share, ii, sums;         /* of that instruction */
 };
 
+/* Of a group of instructions, for a scheduler. */
+struct ww_sched_unit {
+    uint64_t ready; /* slots whose head belongs to it and has its operands */
+    uint64_t free;  /* cycle from which it takes an instruction of this scheduler */
+};
+
+/* What an issue uses lies in few lines of the host's caches. */
 struct ww_sched {
-    _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
-    uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
-    uint64_t next_issue;       /* the issue interval and bank conflicts are over */
-    uint64_t *try_at; /* its SM's; nothing can issue before, unless a warp becomes ready or the LSU makes room */
-    uint64_t counted;          /* slots of cycles before it are counted */
-    struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
-    uint64_t own;              /* bit per warp of the SM that is the scheduler's */
-    uint32_t groups;           /* bit per group with a ready slot */
-    int last;                  /* slot + 1 of the warp that issued last, 0: that warp has ended */
-    uint32_t causes;           /* bit per enum ww_slot that a warp gives, but for those that are ready */
-    uint32_t blocked_slot;     /* cause of a slot that is lost to operands that are in the way ... */
-    uint64_t blocked_from, blocked_until; /* ... of what is ready, in these cycles */
-    uint64_t slot[WW_SLOT_COUNT];
+    _Alignas(WW_HOST_LINE) uint64_t next_issue; /* the issue interval and bank conflicts are over */
+    uint64_t
+        *try_at; /* its SM's; nothing can issue before, unless a warp becomes ready or the LSU makes room */
+    uint64_t counted;       /* slots of cycles before it are counted */
+    struct ww_warp *warp;   /* of slot 0; the next ones are as many warps apart as there are schedulers */
+    uint32_t groups;        /* bit per group with a ready slot */
+    int last;               /* slot + 1 of the warp that issued last, 0: that warp has ended */
+    uint32_t causes;        /* bit per enum ww_slot that a warp gives, but for those that are ready */
+    uint32_t blocked_slot;  /* cause of a slot that is lost to operands that are in the way ... */
+    uint64_t blocked_until; /* ... of what is ready, before this cycle ... */
+    uint64_t blocked_from;  /* ... and from this one on */
+    struct ww_sched_unit unit[WW_G_COUNT]; /* by group */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint8_t
-        parts; /* eighths of a cycle by which the tensor core's last instructions were longer than counted */
+        parts;    /* eighths of a cycle by which the tensor core's last instructions were longer than counted */
+    uint64_t own; /* bit per warp of the SM that is the scheduler's */
+    uint64_t slot[WW_SLOT_COUNT];
     struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
     uint64_t age[64];
     uint32_t cta[64];
@@ -295,8 +303,8 @@ struct ww_sm {
     struct ww_rf *rf;                   /* regs.h, by scheduler, or NULL */
     struct ww_const_operands *operands; /* const_operand.h, or NULL */
     uint64_t *icache_ready;
-    struct ww_turns fetches; /* with front.fetch_port */
-    struct ww_supply supply; /* with caches of the schedulers */
+    struct ww_turns fetches;        /* with front.fetch_port */
+    struct ww_supply supply;        /* with caches of the schedulers */
     uint64_t full_until, full_from; /* issue_plain.c: no CTA ends before full_until, as found in full_from */
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
@@ -451,7 +459,7 @@ static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t c
 
 /* Sets from when on a group that is no unit takes an instruction, of any scheduler of the SM. */
 static inline void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle) {
-    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].free[group] = cycle;
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].unit[group].free = cycle;
 }
 
 /* A scheduler may issue in `cycle`, or before. */

@@ -65,16 +65,16 @@ static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_
     ww_wheel_set(&sm->wheel, most, (uint32_t)(w - sm->warp));
 }
 
-/* A scheduler that issues greedily does nothing before the warp's unit is free. */
+/* A scheduler that issues greedily does nothing before the warp's unit is free. In fast replay it may step
+ * before: spans begin where SMs step. */
 static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t group, uint64_t cycle) {
     struct ww_sched *s = &sm->sched[w->sched];
     uint64_t at = cycle;
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
     w->group = (uint8_t)group;
-    s->ready[group] |= 1ull << w->slot;
+    s->unit[group].ready |= 1ull << w->slot;
     s->groups |= 1u << group;
-    if (sm->plain && s->free[group] > at) at = s->free[group];
-    if (sm->plain && s->next_issue > at) at = s->next_issue;
+    if (sm->plain && !sm->booked) at = ww_later(ww_later(s->unit[group].free, s->next_issue), cycle);
     ww_sched_try(sm, s, at);
     sm->became_ready = true;
 }
