@@ -391,8 +391,10 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
     struct ww_core *c = &e->core;
     uint32_t count = e->gpu.sm_count;
     struct ww_inst_count *inst = ww_arena_lines(&e->arena, (size_t)launch->inst_count + 1, sizeof *inst);
-    if (!inst || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
-    WW_TRY(ww_epochs_begin(&c->epochs, e->options.epoch_cycles ? e->options.epoch_cycles : 4096, inst, error));
+    struct ww_issue_count *issued = ww_arena_lines(&e->arena, (size_t)launch->inst_count + 1, sizeof *issued);
+    if (!inst || !issued || !make_groups(e)) return ww_fail_nomem(error, "the SMs");
+    uint32_t length = e->options.epoch_cycles ? e->options.epoch_cycles : 4096;
+    WW_TRY(ww_epochs_begin(&c->epochs, length, inst, issued, error));
     ww_memsys_count_insts(e->memory, inst);
     c->sm_plan = (struct ww_sm_plan){&e->arena, e->settings, e->options.seed, l1_ways(c, launch)};
     if (e->team && !one_thread(e)) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
@@ -468,6 +470,7 @@ static uint64_t close_launch(struct ww_engine *e) {
     e->end_ps = ww_clock_time(&c->clock, end);
     if (e->end_ps < now) e->end_ps = now;
     ww_memsys_end_launch(e->memory, e->end_ps);
+    ww_epochs_settle(&c->epochs, c->launch->inst_count);
     ww_segments_end(c, end, e->end_ps);
     if (c->governor) ww_governor_end(c, end);
     if (c->shard) ww_shards_end(c);

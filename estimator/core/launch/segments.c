@@ -108,16 +108,17 @@ static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues
     for (uint32_t i = 0; i < in->dst_count; i++) n[WW_C_REG_WRITE] += issues * file_registers(&in->dst[i]);
 }
 
+static void add_issues(struct ww_inst_folded *n, const struct ww_epochs *e, uint32_t inst) {
+    n->issues += e->inst[inst].counter[WW_I_ISSUES] + e->issued[inst].issues;
+    n->threads += e->inst[inst].counter[WW_I_THREAD_INSTRUCTIONS] + e->issued[inst].threads;
+}
+
 static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {
-    const struct ww_inst_count *own = &core->epochs.inst[inst];
     struct ww_inst_folded n = core->segments.folded[inst];
-    n.issues = own->counter[WW_I_ISSUES];
-    n.threads = own->counter[WW_I_THREAD_INSTRUCTIONS];
-    for (uint32_t g = 0; core->shard && g < core->groups; g++) {
-        const struct ww_inst_count *of = &core->shard[g].core.epochs.inst[inst];
-        n.issues += of->counter[WW_I_ISSUES];
-        n.threads += of->counter[WW_I_THREAD_INSTRUCTIONS];
-    }
+    n.issues = n.threads = 0;
+    add_issues(&n, &core->epochs, inst);
+    for (uint32_t g = 0; core->shard && g < core->groups; g++)
+        add_issues(&n, &core->shard[g].core.epochs, inst);
     return n;
 }
 

@@ -20,6 +20,7 @@ static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_ar
     struct ww_pool pool = s->core.pool;
     size_t insts = (size_t)core->launch->inst_count + 1;
     struct ww_inst_count *inst = ww_arena_lines(arena, insts, sizeof *inst);
+    struct ww_issue_count *issued = ww_arena_lines(arena, insts, sizeof *issued);
     ww_pool_free(&pool);
     memset(s, 0, sizeof *s);
     s->core = *core;
@@ -27,8 +28,8 @@ static enum ww_code begin(struct ww_shard *s, struct ww_core *core, struct ww_ar
     s->core.pool = pool;
     s->core.counter = s->counter;
     s->core.error = &s->error;
-    if (!inst) return ww_fail_nomem(error, "groups of SMs");
-    return ww_epochs_begin(&s->core.epochs, (uint32_t)core->epochs.length, inst, error);
+    if (!inst || !issued) return ww_fail_nomem(error, "groups of SMs");
+    return ww_epochs_begin(&s->core.epochs, (uint32_t)core->epochs.length, inst, issued, error);
 }
 
 static struct ww_shard *new_shards(uint32_t count) {
@@ -77,7 +78,8 @@ static void add_epochs(struct ww_epochs *to, const struct ww_epochs *e) {
 
 void ww_shards_end(struct ww_core *core) {
     for (uint32_t g = 0; g < core->groups; g++) {
-        const struct ww_core *s = &core->shard[g].core;
+        struct ww_core *s = &core->shard[g].core;
+        ww_epochs_settle(&s->epochs, core->launch->inst_count);
         core->resident_warp_cycles += s->resident_warp_cycles;
         add_epochs(&core->epochs, &s->epochs);
         for (uint32_t i = 0; i <= core->launch->inst_count; i++)

@@ -23,7 +23,7 @@ static bool waits(const struct ww_core *core, const struct ww_dinst *d) {
 bool ww_barrel_decode(struct ww_core *core, struct ww_arena *arena) {
     struct ww_code_table *code = &core->code;
     size_t count = 0, at = 0;
-    for (uint32_t i = 0; i < code->inst_count; i++) count += code->inst[i].check_count + 1u;
+    for (uint32_t i = 0; i < code->inst_count; i++) count += code->inst[i].check_count + WW_LOOK;
     uint16_t *reg = ww_arena_array(arena, count + 1, sizeof *reg);
     if (!reg) return false;
     core->pipe_register = (uint16_t)code->registers++;
@@ -34,6 +34,8 @@ bool ww_barrel_decode(struct ww_core *core, struct ww_arena *arena) {
         for (uint32_t k = 0; k < d->check_count; k++) reg[at++] = d->check[k];
         d->check = list;
         d->check_count = (uint8_t)(reg + at - list);
+        ww_pipe_fill(list, d->check_count);
+        if (d->check_count < WW_LOOK) at = (size_t)(list - reg) + WW_LOOK;
     }
     return true;
 }
@@ -241,7 +243,7 @@ bool ww_barrel_filter(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     s->view.ready = ready;
     s->view.ready_mem &= ready;
     s->view.ready_lsu &= ready;
-    if (!ready) s->try_at = cycle + 1;
+    if (!ready) *s->try_at = cycle + 1;
     return ready != 0;
 }
 

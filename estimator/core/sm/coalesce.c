@@ -10,7 +10,8 @@ void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes) {
 }
 
 static void begin(struct ww_coalescer *c) {
-    c->count = 0;
+    c->count = c->hashed = 0;
+    c->above = 0;
     if (++c->stamp == 0) {
         memset(c->seen_stamp, 0, sizeof c->seen_stamp);
         memset(c->address_stamp, 0, sizeof c->address_stamp);
@@ -18,21 +19,35 @@ static void begin(struct ww_coalescer *c) {
     }
 }
 
-static struct ww_line_request *append(struct ww_coalescer *c, uint64_t key) {
+static inline struct ww_line_request *append(struct ww_coalescer *c, uint64_t key) {
     struct ww_line_request *r = &c->request[c->count++];
     *r = (struct ww_line_request){.key = key};
+    if (key >= c->above) c->above = key + 1;
     return r;
 }
 
-/* The request for a line, by hash table. */
-static struct ww_line_request *request_for(struct ww_coalescer *c, uint64_t key) {
-    if (c->count && c->request[c->count - 1].key == key) return &c->request[c->count - 1];
-    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 56);
-    for (; c->seen_stamp[i] == c->stamp; i = (i + 1) & 255)
+static uint32_t place_of(uint64_t key) {
+    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 56);
+}
+
+/* The request for a line that is below another one's, by hash table. */
+static struct ww_line_request *find(struct ww_coalescer *c, uint64_t key) {
+    for (; c->hashed < c->count; c->hashed++) {
+        uint32_t i = place_of(c->request[c->hashed].key);
+        while (c->seen_stamp[i] == c->stamp) i = (i + 1) & 255;
+        c->seen_stamp[i] = c->stamp;
+        c->seen_request[i] = (uint8_t)c->hashed;
+    }
+    for (uint32_t i = place_of(key); c->seen_stamp[i] == c->stamp; i = (i + 1) & 255)
         if (c->request[c->seen_request[i]].key == key) return &c->request[c->seen_request[i]];
-    c->seen_stamp[i] = c->stamp;
-    c->seen_request[i] = (uint8_t)c->count;
     return append(c, key);
+}
+
+/* The request for a line. */
+static inline struct ww_line_request *request_for(struct ww_coalescer *c, uint64_t key) {
+    if (key >= c->above) return append(c, key);
+    if (c->request[c->count - 1].key == key) return &c->request[c->count - 1];
+    return find(c, key);
 }
 
 /* Pieces from offset `from` to offset `to` (both included) of a line. */
@@ -100,26 +115,57 @@ static bool coalesce_affine(struct ww_coalescer *c, const struct ww_access *a, u
     return true;
 }
 
+/* True if no lane's bytes lie in more than one chunk. The loop has no branch, so that it becomes one over
+ * vectors. */
+static bool in_chunks(const uint64_t *address, uint32_t count, uint32_t width) {
+    uint64_t bits = 0;
+    if (width > 32) return false;
+    for (uint32_t i = 0; i < count; i++) bits |= (address[i] & 31) + width - 1;
+    return !(bits & 32);
+}
+
+/* Adds bytes of lanes of one line. apart: they are the first of it, and each one's lie behind those before. */
+static inline void add_run(struct ww_line_request *r, const uint64_t *address, uint32_t count, uint32_t chunks,
+                           uint32_t width, bool apart, uint64_t in_line) {
+    if (apart && !r->chunks) {
+        r->chunks = chunks;
+        r->bytes = (uint16_t)(count * width);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        r->chunks |= 1u << ((address[i] & in_line) >> 5);
+        add_bytes(r, width);
+    }
+}
+
+/* Lanes whose bytes lie in one chunk each: those of one line that follow one another are done in one go. */
+static void add_lanes(struct ww_coalescer *c, const uint64_t *address, uint32_t count, uint32_t width) {
+    const uint32_t shift = c->line_shift;
+    const uint64_t in_line = c->line_bytes - 1;
+    for (uint32_t i = 0, first = 0; i < count; first = i) {
+        uint64_t key = address[i] >> shift;
+        uint32_t chunks = 1u << ((address[i] & in_line) >> 5);
+        bool apart = true;
+        while (++i < count && address[i] >> shift == key) {
+            apart &= address[i] - address[i - 1] - width <= in_line;
+            chunks |= 1u << ((address[i] & in_line) >> 5);
+        }
+        add_run(request_for(c, key), address + first, i - first, chunks, width, apart, in_line);
+    }
+}
+
 void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                  uint32_t width) {
     begin(c);
     if (access->list == WW_AFFINE && coalesce_affine(c, access, mask, width)) return;
     uint64_t room[32];
-    const uint64_t *of = ww_lane_addresses(access, pool, mask, room);
-    uint32_t last = c->line_bytes - width;
-    struct ww_line_request *r = &c->request[0];
-    for (uint32_t i = 0, n = ww_bits(mask); i < n; i++) {
-        uint64_t address = of[i];
-        uint64_t key = address >> c->line_shift, offset = address & (c->line_bytes - 1);
-        if (width > c->line_bytes || offset > last) {
-            add_span(c, address, width);
-            r = &c->request[c->count - 1];
-            continue;
-        }
-        if (!c->count || r->key != key) r = request_for(c, key);
-        r->chunks |= chunk_bits(offset, offset + width - 1);
-        add_bytes(r, width);
+    const uint64_t *address = ww_lane_addresses(access, pool, mask, room);
+    uint32_t count = ww_bits(mask);
+    if (in_chunks(address, count, width)) {
+        add_lanes(c, address, count, width);
+        return;
     }
+    for (uint32_t i = 0; i < count; i++) add_span(c, address[i], width);
 }
 
 void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,

@@ -23,7 +23,9 @@ struct ww_coalescer {
     uint32_t line_bytes;
     uint32_t count;
     struct ww_line_request request[WW_REQUEST_MAX];
-    uint32_t stamp; /* of the current access, for the hash tables below */
+    uint64_t above;  /* no request of the current access has this key or a higher one */
+    uint32_t hashed; /* requests in the hash table: it is filled when one is looked for in it */
+    uint32_t stamp;  /* of the current access, for the hash tables below */
     uint32_t seen_stamp[256];
     uint8_t seen_request[256];
     uint32_t address_stamp[128];

@@ -23,7 +23,7 @@ static void take_shared(struct ww_sm *sm, uint32_t group, uint32_t count, uint64
         if (port[i] < next) next = port[i];
     for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++) {
         struct ww_sched *s = &sm->sched[k];
-        uint64_t other = group == WW_G_IMUL && core->imul_group2 ? s->free[core->imul_group2] : 0;
+        uint64_t other = group == WW_G_IMUL && core->imul_group2 ? s->unit[core->imul_group2].free : 0;
         ww_issue_set_free(core, s, group, other > next ? other : next);
     }
 }
@@ -137,7 +137,7 @@ static uint64_t enqueue(const struct ww_sm *sm, struct ww_sched *s, const struct
         s->parts &= 7u;
     }
     s->busy[d->group] = end;
-    s->free[d->group] = end > d->room ? end - d->room : 0;
+    s->unit[d->group].free = end > d->room ? end - d->room : 0;
     return start - cycle;
 }
 
@@ -210,7 +210,7 @@ static bool can_pair(const struct ww_sched *s, const struct ww_warp *w, const st
     if (d->group == WW_G_FREE || d->group == WW_G_FENCE || w->front > cycle + 1) return false;
     if (d->group == first->group || d->group == first->group2 || d->group2 == first->group) return false;
     if (d->group == WW_G_LSU && (s->view.parked >> w->slot) & 1) return false;
-    return WW_SB_CYCLE(ww_head_entry(w, d)) <= cycle && s->free[d->group] <= cycle;
+    return WW_SB_CYCLE(ww_head_entry(w, d)) <= cycle && s->unit[d->group].free <= cycle;
 }
 
 static void after_issue(struct ww_sm *sm, struct ww_warp *w, bool goes_on, uint64_t cycle) {
@@ -246,8 +246,8 @@ static void lose_slot(struct ww_sm *sm, struct ww_sched *s, const struct ww_warp
     s->slot[cause]++;
     s->counted = cycle + 1;
     s->next_issue = cycle + sm->core->gpu->front_issue_interval;
-    s->ready[group] &= ~(1ull << w->slot);
-    if (!s->ready[group]) s->groups &= ~(1u << group);
+    s->unit[group].ready &= ~(1ull << w->slot);
+    if (!s->unit[group].ready) s->groups &= ~(1u << group);
 }
 
 /* It waits for a bulk transfer of its CTA. */
@@ -280,8 +280,8 @@ void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint
     }
     count_cycle(sm, s, w, cycle);
     s->next_issue = cycle + core->gpu->front_issue_interval + d->conflict;
-    s->ready[group] &= ~(1ull << w->slot);
-    if (!s->ready[group]) s->groups &= ~(1u << group);
+    s->unit[group].ready &= ~(1ull << w->slot);
+    if (!s->unit[group].ready) s->groups &= ~(1u << group);
     s->last = (int)w->slot + 1;
     if (core->ops->issued) core->ops->issued(s->state, w->slot, (WW_G_MEMORY >> group) & 1, cycle);
     struct ww_inst_count *counts = w->counts;
@@ -306,17 +306,17 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
     uint64_t ready = 0, memory = 0, try_at = WW_NEVER;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
-        uint64_t at = s->free[g];
+        uint64_t at = s->unit[g].free;
         if (at > cycle) {
             if (at < try_at) try_at = at;
             continue;
         }
-        ready |= s->ready[g];
-        if ((WW_G_MEMORY >> g) & 1) memory |= s->ready[g];
+        ready |= s->unit[g].ready;
+        if ((WW_G_MEMORY >> g) & 1) memory |= s->unit[g].ready;
     }
-    uint64_t lsu = ready & s->ready[WW_G_LSU];
+    uint64_t lsu = ready & s->unit[WW_G_LSU].ready;
     ready &= ~(lsu & s->view.parked);
-    s->try_at = try_at;
+    *s->try_at = try_at;
     s->view.ready_lsu = lsu & ready;
     s->view.ready = ready;
     s->view.ready_mem = memory & ready;
@@ -325,14 +325,14 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
 
 /* Collectors alone keep what is ready from `from` to the next attempt. */
 static void note_blocked(const struct ww_sm *sm, struct ww_sched *s, uint64_t from) {
-    if (!sm->collect || s->try_at == WW_NEVER || s->try_at <= from) return;
+    if (!sm->collect || *s->try_at == WW_NEVER || *s->try_at <= from) return;
     s->blocked_from = from;
-    s->blocked_until = s->try_at;
+    s->blocked_until = *s->try_at;
 }
 
 static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     if (s->next_issue > cycle) {
-        s->try_at = s->next_issue;
+        *s->try_at = s->next_issue;
         return;
     }
     if (!find_ready(s, cycle) || (sm->barrel && !ww_barrel_filter(sm, s, cycle))) {
@@ -344,12 +344,12 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     if (ops->by_saturation) s->view.memory_saturated = ww_l1_saturated(sm);
     int slot = ops->pick(s->state, &s->view);
     if ((uint32_t)slot > 63 || !((s->view.ready >> slot) & 1)) {
-        s->try_at = cycle + 1;
+        *s->try_at = cycle + 1;
         return;
     }
     ww_issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
     if (ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
-    ww_issue_next_try(s, cycle);
+    *s->try_at = ww_issue_next_try(s, cycle);
     note_blocked(sm, s, s->next_issue > cycle + 1 ? s->next_issue : cycle + 1);
 }
 
@@ -358,8 +358,8 @@ uint64_t ww_issue(struct ww_sm *sm, uint64_t cycle) {
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
     for (struct ww_sched *s = sm->sched; s < end; s++) {
-        if (s->try_at <= cycle) schedule(sm, s, cycle);
-        if (s->try_at < next) next = s->try_at;
+        if (*s->try_at <= cycle) schedule(sm, s, cycle);
+        if (*s->try_at < next) next = *s->try_at;
     }
     if (next > sm->issue_at) next = sm->issue_at;
     return sm->issue_at = next > cycle ? next : cycle + 1;

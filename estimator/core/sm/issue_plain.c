@@ -9,15 +9,12 @@
 /* Cycles by which instructions may issue before their cycle: with the longest latency of the ALUs these fit the
  * wheel of the SM, or wake-ups are looked at twice. */
 #define AHEAD 128
+#define LOOKED_AT 64 /* cycles after which it is found out anew when CTAs can end */
 
 /* Issues of a cycle that are not yet counted in its epoch and the launch. */
 struct tally {
     struct ww_sm *sm;
-    uint64_t cycle, issues, interval;
-    uint64_t until; /* instructions may issue before their cycle if that is before this one */
-    bool closed;    /* no CTA will come */
-    uint32_t schedulers;
-    enum ww_sched_greedy greedy;
+    uint64_t cycle, issues;
 };
 
 /* ---- a launch ---- */
@@ -43,6 +40,7 @@ static bool may_run(const struct ww_core *core, const struct ww_dinst *d) {
 void ww_issue_lanes(struct ww_core *core) {
     for (uint32_t i = 0; i < core->code.inst_count; i++) {
         struct ww_dinst *d = &core->code.inst[i];
+        if (d->check == d->few) ww_pipe_fill(d->few, d->check_count);
         d->lane = lane_of(core, d);
         d->runs = may_run(core, d);
     }
@@ -63,17 +61,24 @@ static inline void count_lost(struct ww_sched *s, uint64_t cycle) {
         ww_issue_count(s, cycle); /* register ports delayed some of them */
         return;
     }
-    s->slot[__builtin_ctz(s->causes | 1u << WW_SLOT_EMPTY)] += cycle - s->counted; /* the last cause */
+    s->slot[__builtin_ctz(ww_sched_causes(s) | 1u << WW_SLOT_EMPTY)] += cycle - s->counted; /* the last cause */
 }
 
 /* The warp was ready, and is in another state from the cycle after its issue on. */
 static inline void leave_ready(struct ww_sched *s, struct ww_warp *w, uint32_t state) {
-    uint32_t old = ww_slot_cause[w->state], new = ww_slot_cause[state];
+    uint32_t cause = ww_slot_cause[state];
     w->state = (uint8_t)state;
-    if (old == new) return;
-    ww_cause_remove(s, old);
-    ww_cause_add(s, new);
-    if ((WW_LONG_CAUSES >> new) & 1) s->view.waiting_long ^= 1ull << w->slot;
+    ww_cause_add(s, cause);
+    if ((WW_LONG_CAUSES >> cause) & 1) s->view.waiting_long ^= 1ull << w->slot;
+}
+
+/* It is ready again for the unit of the instruction. */
+static inline void stay_ready(struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d) {
+    uint32_t group = d->group;
+    w->group = (uint8_t)group;
+    s->unit[group].ready |= 1ull << w->slot;
+    s->groups |= 1u << group;
+    w->state = (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU;
 }
 
 static inline void wait_for(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t entry) {
@@ -104,25 +109,23 @@ static inline void look(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w,
         wait_for(sm, s, w, entry);
         return;
     }
-    uint32_t group = d->group;
-    w->group = (uint8_t)group;
-    s->ready[group] |= 1ull << w->slot;
-    s->groups |= 1u << group;
-    leave_ready(s, w, (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU);
+    stay_ready(s, w, d);
 }
 
 /* ---- an issue ---- */
 
-static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct ww_warp *w, uint32_t mask,
-                               uint64_t cycle) {
-    struct ww_inst_count *n = w->counts;
+static inline void add_issue(struct ww_issue_count *n, uint32_t mask) {
+    n->issues++;
+    n->threads += mask == UINT32_MAX ? 32 : ww_bits(mask);
+}
+
+static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct ww_warp *w,
+                               const struct ww_step *step, uint64_t cycle) {
     count_lost(s, cycle);
     s->slot[WW_SLOT_ISSUED]++;
     s->counted = cycle + 1;
-    if (w->since < cycle) ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
-    n->stall[WW_S_ISSUED]++;
-    n->counter[WW_I_ISSUES]++;
-    n->counter[WW_I_THREAD_INSTRUCTIONS] += mask == UINT32_MAX ? 32 : ww_bits(mask);
+    if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
+    add_issue(&core->epochs.issued[step->inst], step->mask);
     w->since = cycle + 1;
 }
 
@@ -130,10 +133,10 @@ static inline void take_port(const struct ww_core *core, struct ww_sched *s, con
                              uint64_t cycle) {
     uint64_t until = cycle + d->ii;
     if (d->lane == WW_LANE_PORT) {
-        s->free[d->group] = until;
+        s->unit[d->group].free = until;
     } else if (d->lane == WW_LANE_IMUL) {
-        s->free[d->group] = until;
-        if (s->free[WW_G_IMUL] < until) s->free[WW_G_IMUL] = until;
+        s->unit[d->group].free = until;
+        if (s->unit[WW_G_IMUL].free < until) s->unit[WW_G_IMUL].free = until;
     } else if (d->lane == WW_LANE_TWO) {
         ww_issue_set_free(core, s, d->group, until);
         ww_issue_set_free(core, s, d->group2, cycle + d->ii2);
@@ -174,11 +177,11 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     const struct ww_step step = *w->step;
     uint64_t cycle = t->cycle, delay = 0, fetched;
     uint32_t group = d->group;
-    count_issue(sm->core, s, w, step.mask, cycle);
+    count_issue(sm->core, s, w, &step, cycle);
     t->issues++;
-    s->next_issue = cycle + t->interval + d->conflict;
-    s->ready[group] &= ~(1ull << w->slot);
-    if (!s->ready[group]) s->groups &= ~(1u << group);
+    s->next_issue = cycle + sm->core->gpu->front_issue_interval + d->conflict;
+    s->unit[group].ready &= ~(1ull << w->slot);
+    if (!s->unit[group].ready) s->groups &= ~(1u << group);
     s->last = (int)w->slot + 1;
     if (sm->rf && d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
     w->front = cycle + 1;
@@ -209,24 +212,66 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     (1u << WW_SLOT_EXCESS_ALU | 1u << WW_SLOT_WAIT_ALU | 1u << WW_SLOT_WAIT_STALL | 1u << WW_SLOT_NO_INST |    \
      1u << WW_SLOT_DRAIN)
 
-/* The cycle until which no other warp of the scheduler becomes ready, and none but those that are is the cause
- * of a slot. */
-static uint64_t quiet_until(const struct tally *t, const struct ww_sched *s) {
-    if (!t->closed || s->causes & ~QUIET) return 0;
-    return ww_wheel_next(&t->sm->wheel, t->sm->now);
+/* The cycle before which instructions of a run issue. */
+static inline uint64_t run_end(const struct ww_core *core, uint64_t cycle) {
+    if (!core->runs_ahead) return 0;
+    return core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
+}
+
+/* Cycles after `cycle` that the CTA lasts at least: a warp issues one of its instructions in a cycle. */
+static uint64_t lasts(const struct ww_sm *sm, const struct ww_cta *cta) {
+    uint64_t most = 0;
+    for (const struct ww_warp *w = &sm->warp[cta->first_warp], *end = w + cta->warps; w < end; w++)
+        if (!w->done && (uint64_t)(w->end - w->step) > most + 1) most = (uint64_t)(w->end - w->step) - 1;
+    return most;
+}
+
+__attribute__((noinline)) static void find_full(struct ww_sm *sm) {
+    uint64_t least = WW_NEVER;
+    for (uint32_t i = 0, left = sm->resident_ctas; left; i++) {
+        if (!sm->cta[i].resident) continue;
+        uint64_t cycles = lasts(sm, &sm->cta[i]);
+        if (cycles < least) least = cycles;
+        left--;
+    }
+    sm->full_from = sm->now;
+    sm->full_until = sm->now + least;
+}
+
+/* No CTA comes to the SM before `cycle`: there is none, or none has left by then. Spans of fast replay begin
+ * where SMs step, and its results with them: there only the former is looked at. */
+static inline bool no_cta_comes(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    if (core->main->next_cta >= core->main->cta_count) return true;
+    if (sm->booked || sm->resident_ctas < sm->cta_room || core->shared_alloc.on) return false;
+    if (cycle >= sm->full_until && sm->now >= sm->full_from + LOOKED_AT) find_full(sm);
+    return cycle < sm->full_until;
+}
+
+/* No other warp of the scheduler becomes ready before `at`, and none but those that are is the cause of a slot.
+ * *quiet: the cycle up to which that is known of wake-ups. */
+static bool is_quiet(struct ww_sm *sm, const struct ww_sched *s, uint64_t at, uint64_t *quiet) {
+    if (ww_sched_causes(s) & ~QUIET || !no_cta_comes(sm, at)) return false;
+    const uint64_t warps = sm->booked ? UINT64_MAX : s->own;
+    for (; *quiet < at; ++*quiet)
+        if (sm->wheel.slot[*quiet & 255] & warps) return false;
+    return true;
 }
 
 /* None of those that are ready, but the one that issues by the group, issues before `at`. */
 static inline bool others_wait(const struct ww_sched *s, uint32_t group, uint64_t at) {
     for (uint32_t groups = s->groups & ~(1u << group); groups; groups &= groups - 1)
-        if (s->free[__builtin_ctz(groups)] < at) return false;
+        if (s->unit[__builtin_ctz(groups)].free < at) return false;
     return true;
 }
 
-/* Its fetch needs nothing that schedulers share; nor does another warp's come before it. */
-static inline bool fetch_is_local(const struct tally *t, const struct ww_warp *w, const struct ww_step *step) {
+/* The step's instruction issues in cycle `at`: its fetch needs nothing that schedulers share, nor does another
+ * warp's come before it. */
+static inline bool fetch_is_local(struct ww_sm *sm, const struct ww_warp *w, const struct ww_step *step,
+                                  uint64_t at) {
     if (step[1].inst != step->inst + 1) return false;
-    return w->buffered > 1 || (t->closed && t->sm->core->supply.on && ww_supply_local(t->sm, w, step->inst));
+    return w->buffered > 1 ||
+           (sm->core->supply.on && no_cta_comes(sm, at) && ww_supply_local(sm, w, step->inst));
 }
 
 /* The warp advances to `step`, to the instruction d, whose operands are there at the entry. */
@@ -240,10 +285,7 @@ static void end_run(struct tally *t, struct ww_sched *s, struct ww_warp *w, cons
     }
     w->head = d;
     if (at <= cycle) {
-        w->group = d->group;
-        s->ready[d->group] |= 1ull << w->slot;
-        s->groups |= 1u << d->group;
-        leave_ready(s, w, (WW_G_MEMORY >> d->group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU);
+        stay_ready(s, w, d);
     } else if (at == WW_NEVER && cycle > t->cycle + 1) { /* it may be known by then */
         w->operands_at = 0;
         ww_wake_at(t->sm, w, cycle);
@@ -258,57 +300,52 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     struct ww_core *core = t->sm->core;
     const struct ww_step *step = w->step, *last = w->end - 1;
     const struct ww_dinst *d = w->head;
-    struct ww_inst_count *n = w->counts;
-    const uint64_t until = t->until, quiet = until ? quiet_until(t, s) : 0, interval = t->interval;
-    uint64_t cycle = t->cycle, issues = 0, lost = 0, entry = 0, front, next;
+    uint64_t cycle = t->cycle, quiet = cycle + 1, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
-    if (w->since < cycle) ww_epochs_count(&core->epochs, n, w->state, w->since, cycle);
-    s->ready[d->group] &= ~(1ull << w->slot);
-    if (!s->ready[d->group]) s->groups &= ~(1u << d->group);
+    if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
+    s->unit[d->group].ready &= ~(1ull << w->slot);
+    if (!s->unit[d->group].ready) s->groups &= ~(1u << d->group);
     for (;;) {
-        uint64_t result = WW_SB(cycle + d->latency, (uint64_t)d->state), at;
-        n->stall[WW_S_ISSUED]++;
-        n->counter[WW_I_ISSUES]++;
-        n->counter[WW_I_THREAD_INSTRUCTIONS] += step->mask == UINT32_MAX ? 32 : ww_bits(step->mask);
-        issues++;
+        uint64_t at;
+        add_issue(&core->epochs.issued[step->inst], step->mask);
+        t->issues++;
+        s->slot[WW_SLOT_ISSUED]++;
         take_port(core, s, d, cycle);
-        set_results(w, d, result);
-        next = cycle + interval + d->conflict;
+        set_results(w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
+        next = cycle + core->gpu->front_issue_interval + d->conflict;
         front = cycle + 1;
         step++;
         if (w->buffered > 1 && step->inst == step[-1].inst + 1) {
             w->buffered--;
             d++;
-            n++;
         } else {
             w->step = step;
             w->front_state = WW_S_NO_INST;
             front = ww_front_next(t->sm, w, d, step[-1].inst, cycle);
             d = &core->code.inst[step->inst];
-            n = &core->epochs.inst[step->inst];
             if (front > cycle + 1) break;
         }
         entry = ww_head_entry(w, d);
         if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
-        at = s->free[d->group] > next ? s->free[d->group] : next;
-        if (at >= until || step >= last || !fetch_is_local(t, w, step)) break;
+        at = s->unit[d->group].free > next ? s->unit[d->group].free : next;
+        if (at >= run_end(core, t->cycle) || step >= last || !fetch_is_local(t->sm, w, step, at)) break;
         if (at > cycle + 1) {
-            if (at > quiet || !others_wait(s, d->group, at)) break;
-            n->stall[WW_S_EXCESS_ALU] += at - cycle - 1;
+            if (!others_wait(s, d->group, at) || !is_quiet(t->sm, s, at, &quiet)) break;
+            core->epochs.inst[step->inst].stall[WW_S_EXCESS_ALU] += at - cycle - 1;
             lost += at - cycle - 1;
         }
         cycle = at;
     }
-    t->issues += issues;
-    s->slot[WW_SLOT_ISSUED] += issues;
-    s->slot[WW_SLOT_EXCESS_ALU] += lost;
-    core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
+    if (lost) {
+        s->slot[WW_SLOT_EXCESS_ALU] += lost;
+        core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
+    }
     s->last = (int)w->slot + 1;
     s->counted = w->since = cycle + 1;
     s->next_issue = next;
     w->step = step;
     w->last_mask = step[-1].mask;
-    w->counts = n;
+    w->counts = &core->epochs.inst[step->inst];
     w->front = front;
     w->unseen = 0;
     end_run(t, s, w, d, entry, cycle + 1);
@@ -324,58 +361,48 @@ static inline void tell(struct tally *t) {
     t->issues = 0;
 }
 
-/* Slots that can issue in this cycle; none: try_at is when a unit is free for others. */
-static inline uint64_t find_ready(struct ww_sched *s, uint64_t cycle) {
-    uint64_t ready = 0, try_at = WW_NEVER;
+/* The warp's head issues, and what follows it as long as it can. Returns the cycle of the last one's issue. */
+static inline uint64_t issue_warp(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
+    const struct ww_dinst *d = w->head;
+    if (w->step + 1 < w->end && d->runs) return run(t, s, w);
+    if (w->step + 1 < w->end && d->lane != WW_LANE_NONE) {
+        issue(t, s, w, d);
+    } else {
+        tell(t);
+        ww_issue_warp(t->sm, s, w, t->cycle);
+    }
+    return t->cycle;
+}
+
+/* The scheduler lets a warp issue, if one can; returns the cycle in which it tries again. */
+static inline uint64_t schedule(struct tally *t, struct ww_sched *s) {
+    const struct ww_core *core = t->sm->core;
+    uint64_t cycle = t->cycle, ready = 0, try_at = WW_NEVER;
+    if (s->next_issue > cycle) return s->next_issue;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
-        uint64_t at = s->free[g];
+        uint64_t at = s->unit[g].free;
         if (at <= cycle)
-            ready |= s->ready[g];
+            ready |= s->unit[g].ready;
         else if (at < try_at)
             try_at = at;
     }
-    s->try_at = try_at;
-    return ready;
-}
-
-static inline void schedule(struct tally *t, struct ww_sched *s) {
-    uint64_t cycle = t->cycle, ready;
-    if (s->next_issue > cycle) {
-        s->try_at = s->next_issue;
-        return;
-    }
-    ready = find_ready(s, cycle);
-    if (!ready) return;
-    uint32_t slot = (uint32_t)ww_sched_greedy_pick(t->greedy, s->last, ready, s->age);
-    struct ww_warp *w = &s->warp[slot * t->schedulers];
-    if (w->step + 1 < w->end && w->head->runs) {
-        cycle = run(t, s, w);
-    } else if (w->step + 1 < w->end && w->head->lane != WW_LANE_NONE) {
-        issue(t, s, w, w->head);
-    } else {
-        tell(t);
-        ww_issue_warp(t->sm, s, w, cycle);
-    }
-    ww_issue_next_try(s, cycle);
+    if (!ready) return try_at;
+    uint32_t slot = (uint32_t)ww_sched_greedy_pick(core->ops->greedy, s->last, ready, s->age);
+    return ww_issue_next_try(s, issue_warp(t, s, &s->warp[slot * core->gpu->sm_schedulers]));
 }
 
 uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
-    const struct ww_core *core = sm->core;
-    struct tally t = {.sm = sm,
-                      .cycle = cycle,
-                      .interval = core->gpu->front_issue_interval,
-                      .schedulers = core->gpu->sm_schedulers,
-                      .greedy = core->ops->greedy,
-                      .closed = core->main->next_cta >= core->main->cta_count};
+    struct tally t = {.sm = sm, .cycle = cycle};
     uint64_t next = WW_NEVER;
-    if (core->runs_ahead) t.until = core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
-    for (struct ww_sched *s = sm->sched, *end = s + t.schedulers; s < end; s++) {
-        if (s->try_at <= cycle) schedule(&t, s);
-        if (s->try_at < next) next = s->try_at;
+    uint64_t *try_at = sm->try_at, *end = try_at + sm->core->gpu->sm_schedulers;
+    for (struct ww_sched *s = sm->sched; try_at < end; s++, try_at++) {
+        uint64_t at = *try_at;
+        if (at <= cycle) *try_at = at = schedule(&t, s);
+        if (at < next) next = at;
     }
-    tell(&t);
+    if (t.issues) tell(&t);
     if (next > sm->issue_at) next = sm->issue_at;
     return sm->issue_at = next > cycle ? next : cycle + 1;
 }

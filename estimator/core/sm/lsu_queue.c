@@ -15,13 +15,14 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena) {
 
 void ww_lsu_close(struct ww_sm *sm) {
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
-    for (struct ww_sched *s = sm->sched; s < end; s++) s->free[WW_G_LSU] = s->free[WW_G_SHARED] = WW_NEVER;
+    for (struct ww_sched *s = sm->sched; s < end; s++)
+        s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = WW_NEVER;
 }
 
 void ww_lsu_open(struct ww_sm *sm) {
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
     for (struct ww_sched *s = sm->sched; s < end; s++) {
-        s->free[WW_G_LSU] = s->free[WW_G_SHARED] = 0;
+        s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = 0;
         if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, 0);
     }
 }
@@ -29,15 +30,15 @@ void ww_lsu_open(struct ww_sm *sm) {
 /* ---- places of schedulers ---- */
 
 /* One that the unit works on stays the first, and so does any where the unit has other work, too. */
-void ww_lsu_overtake(struct ww_lsu *l, const struct ww_lsu_entry *e, uint32_t at) {
+uint32_t ww_lsu_overtake(struct ww_lsu *l, uint64_t from, uint32_t at) {
     uint32_t first = l->active || l->reexec.capacity ? 1 : 0, i = l->count;
     while (i > first) {
         uint32_t before = at ? at - 1 : l->capacity - 1;
-        if (l->ring[before].from <= e->from) break;
+        if (l->ring[before].from <= from) break;
         l->ring[at] = l->ring[before];
         at = before;
         i--;
     }
-    l->ring[at] = *e;
-    if (i == 0) l->free = l->busy > e->from ? l->busy : e->from;
+    if (i == 0) l->free = l->busy > from ? l->busy : from;
+    return at;
 }

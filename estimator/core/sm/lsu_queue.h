@@ -22,7 +22,7 @@ void ww_lsu_open(struct ww_sm *sm);
 /* ---- places of schedulers ---- */
 
 static inline void ww_lsu_set_free(struct ww_sched *s, uint64_t cycle) {
-    s->free[WW_G_LSU] = s->free[WW_G_SHARED] = cycle;
+    s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = cycle;
 }
 
 static inline uint8_t ww_lsu_next_place(const struct ww_gpu_spec *g, uint8_t place) {
@@ -60,18 +60,18 @@ static inline void ww_lsu_leave_place(struct ww_sm *sm, uint32_t warp, uint64_t 
 
 /* ---- the ring ---- */
 
-/* Puts it in front of the last ones, whose addresses are there later; at: the place behind them. */
-void ww_lsu_overtake(struct ww_lsu *l, const struct ww_lsu_entry *e, uint32_t at);
+/* Makes room in front of the last ones, whose addresses are there later; at: the place behind them. Returns the
+ * place. */
+uint32_t ww_lsu_overtake(struct ww_lsu *l, uint64_t from, uint32_t at);
 
-/* Puts it behind those whose addresses are there before or at the same time, most often all of them. */
-static inline void ww_lsu_insert(struct ww_lsu *l, const struct ww_lsu_entry *e) {
+/* The place of an instruction whose addresses are there in cycle `from`: behind those that are there before or
+ * at the same time, most often all of them. */
+static inline struct ww_lsu_entry *ww_lsu_insert(struct ww_lsu *l, uint64_t from) {
     uint32_t at = l->head + l->count, last;
     if (at >= l->capacity) at -= l->capacity;
     last = at ? at - 1 : l->capacity - 1;
-    if (l->count && l->ring[last].from > e->from)
-        ww_lsu_overtake(l, e, at);
-    else
-        l->ring[at] = *e;
+    if (l->count && l->ring[last].from > from) at = ww_lsu_overtake(l, from, at);
+    return &l->ring[at];
 }
 
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
@@ -87,23 +87,25 @@ WW_AHEAD ww_lsu_expect(const struct ww_smem_banks *banks, const struct ww_access
 static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint32_t inst,
                                uint32_t mask, const struct ww_access *access, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
-    struct ww_lsu_entry e = {access, w->pool, inst, mask, (uint32_t)(w - sm->warp), cycle + 1};
+    struct ww_lsu_entry *e;
+    uint64_t from = cycle + 1;
     if (access) ww_lsu_expect(&sm->core->banks, access, w->pool, d);
     if (l->sub) {
-        e.from = ww_lsu_take_place(sm, w->sched, cycle);
+        from = ww_lsu_take_place(sm, w->sched, cycle);
         if (l->count == 0) l->busy = l->free;
-        ww_lsu_insert(l, &e);
-        if (l->count++ == 0 && l->free < e.from) l->free = e.from;
+        e = ww_lsu_insert(l, from);
+        if (l->count++ == 0 && l->free < from) l->free = from;
     } else {
         uint32_t at = l->head + l->count;
-        l->ring[at >= l->capacity ? at - l->capacity : at] = e;
-        if (l->count++ == 0 && l->free <= cycle) l->free = cycle + 1;
+        e = &l->ring[at >= l->capacity ? at - l->capacity : at];
+        if (l->count++ == 0 && l->free <= cycle) l->free = from;
         if (l->count == l->capacity) ww_lsu_close(sm);
     }
+    *e = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp), from};
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
-    w->shared_queued += d->path <= WW_L_SHARED_ATOMIC;
+    w->shared_queued = (uint16_t)(w->shared_queued + (d->path <= WW_L_SHARED_ATOMIC));
 }
 
 /* The unit is done with the first instruction, which it took in cycle `taken`. */

@@ -126,6 +126,11 @@ struct ww_dinst {
     uint16_t few[WW_FEW];  /* where check points to if they are not more */
 };
 
+#define WW_LOOK 4u /* registers that a head checks at once; shorter lists go on with their last one */
+static inline void ww_pipe_fill(uint16_t *list, uint32_t count) {
+    for (uint32_t i = count; count && i < WW_LOOK; i++) list[i] = list[count - 1];
+}
+
 /* Dense numbers of its results. */
 static inline const uint16_t *ww_results(const struct ww_dinst *d) {
     return d->check + d->check_count - d->result_count;

@@ -57,6 +57,7 @@ struct ww_marks {
 };
 
 #define WW_BARRIERS 16
+#define WW_SCHEDULERS_MOST 8 /* of an SM */
 #define WW_NONE UINT32_MAX
 
 /* A scoreboard entry: cycle at which the register is ready, and the state of who waits for it. */
@@ -72,42 +73,45 @@ struct ww_rf;
 struct ww_const_operands;
 struct ww_booked;
 
-/* The fields that every issue uses come first. */
+/* In the order of use, by lines of the host's caches: what a wake-up and every issue use, what an issue and the
+ * load/store unit use, the rest. */
 struct ww_warp {
     _Alignas(WW_HOST_LINE) const struct ww_step *step; /* head */
-    const struct ww_access *access;                    /* of the next access */
-    uint64_t *board;                                   /* scoreboard, by dense register */
+    const struct ww_dinst *head;                       /* decoded, when it has been looked at */
+    struct ww_inst_count *counts;                      /* of the instruction that cycles are counted for */
     uint64_t since;                                    /* cycles before it are counted */
     uint64_t front; /* the head can be looked at from this cycle on; before it the state is front_state */
     uint64_t
         operands_at; /* while it waits for them: the cycle of its wake-up at which all are there, if known */
-    const struct ww_dinst *head;  /* decoded, when it has been looked at */
-    struct ww_inst_count *counts; /* of the instruction that cycles are counted for */
     uint8_t state, front_state, sched, slot, cta, group, buffered;
-    bool resident, pending, fenced, barred, starved,
-        done;    /* pending: a reply wakes it, not a cycle; starved: its CTA waits for shared memory */
-    bool paused; /* with its CTA */
-    bool awaits, released;     /* it waits for a write before its load (waits.h); has waited for it */
-    bool missed;               /* supply.c: the L0 lacked the line that next_line is of */
-    uint8_t unseen;            /* bit per dependence counter to which the issue in the cycle before added */
-    uint16_t arriving;         /* bit per barrier at which it arrives when its shared accesses have started */
-    const struct ww_step *end; /* past its last step */
-    uint64_t icache_key;       /* line that it fetched from last; UINT64_MAX where schedulers have caches or
-                                * the SM has a fetch port */
-    uint64_t next_line;        /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
+    uint8_t unseen;               /* bit per dependence counter to which the issue in the cycle before added */
+    bool resident, pending, done; /* pending: a reply wakes it, not a cycle */
+    bool paused;                  /* with its CTA */
+    bool fenced, barred, starved; /* starved: its CTA waits for shared memory */
+    bool missed;                  /* supply.c: the L0 lacked the line that next_line is of */
+
+    uint64_t *board;                /* scoreboard, by dense register */
+    const struct ww_step *end;      /* past its last step */
+    const struct ww_access *access; /* of the next access */
     const uint64_t *pool;
-    struct ww_depend *depend; /* where control fields are obeyed */
-    uint64_t memory_at;       /* latest completion cycle of the memory operations that have their replies */
-    uint64_t shared_at;       /* cycle at which its shared accesses that have started are performed */
-    uint64_t results_at;      /* booked.h: latest reply to its operations with results */
-    uint32_t last_mask;
-    uint32_t shared_queued; /* shared accesses that have not started, for barriers */
+    uint64_t memory_at;     /* latest completion cycle of the memory operations that have their replies */
+    uint64_t shared_at;     /* cycle at which its shared accesses that have started are performed */
+    uint32_t last_mask;     /* of the step before the head */
     uint32_t memory_count;  /* operations without all replies, for fences */
-    uint32_t async_count;
-    uint32_t inflight;              /* of these, those that keep its slot: queued, or with a result to come */
-    uint32_t generation;            /* of the slot, to recognise late acknowledgements */
-    uint32_t line;                  /* supply.c: of the head */
+    uint32_t inflight;      /* of these, those that keep its slot: queued, or with a result to come */
+    uint16_t shared_queued; /* shared accesses that have not started, for barriers */
+    uint16_t arriving;      /* bit per barrier at which it arrives when its shared accesses have started */
+
+    uint64_t next_line;  /* supply.c: arrival of the line after `line`, 0: its buffer is not there yet */
+    uint32_t line;       /* supply.c: of the head */
+    uint32_t generation; /* of the slot, to recognise late acknowledgements */
+    uint64_t icache_key; /* line that it fetched from last; UINT64_MAX where schedulers have caches or the SM
+                          * has a fetch port */
+    struct ww_depend *depend;       /* where control fields are obeyed */
+    uint64_t results_at;            /* booked.h: latest reply to its operations with results */
     const struct ww_step *admitted; /* const_operand.c: it has waited for the constant of this one */
+    uint32_t async_count;
+    bool awaits, released; /* it waits for a write before its load (waits.h); has waited for it */
 };
 
 /* What others have taken of what a scheduler's tensor core needs, as of its last instruction of a warpgroup
@@ -117,27 +121,36 @@ struct ww_contention {
     uint32_t share, ii, sums;         /* of that instruction */
 };
 
+/* Of a group of instructions, for a scheduler. */
+struct ww_sched_unit {
+    uint64_t ready; /* slots whose head belongs to it and has its operands */
+    uint64_t free;  /* cycle from which it takes an instruction of this scheduler */
+};
+
+/* What an issue uses lies in few lines of the host's caches. */
 struct ww_sched {
-    _Alignas(WW_HOST_LINE) uint64_t ready[WW_G_COUNT]; /* by group: slots whose head has its operands */
-    uint64_t free[WW_G_COUNT]; /* by group: cycle from which it takes an instruction of this scheduler */
-    uint64_t busy[WW_G_COUNT]; /* by group with a queue: cycle from which the unit starts another instruction */
-    struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
-    struct ww_warp *warp;      /* of slot 0; the next ones are as many warps apart as there are schedulers */
-    uint64_t next_issue;       /* the issue interval and bank conflicts are over */
-    uint64_t try_at;           /* nothing can issue before, unless a warp becomes ready or the LSU makes room */
-    uint64_t counted;          /* slots of cycles before it are counted */
-    uint64_t blocked_from, blocked_until; /* cycles in which operands are in the way of what is ready ... */
-    uint32_t blocked_slot;                /* ... the cause of a slot that is lost to them */
-    uint32_t groups;                      /* bit per group with a ready slot */
-    int last;                             /* slot + 1 of the warp that issued last, 0: that warp has ended */
-    uint32_t causes;                      /* bit per enum ww_slot that a warp gives */
+    _Alignas(WW_HOST_LINE) uint64_t next_issue; /* the issue interval and bank conflicts are over */
+    uint64_t
+        *try_at; /* its SM's; nothing can issue before, unless a warp becomes ready or the LSU makes room */
+    uint64_t counted;       /* slots of cycles before it are counted */
+    struct ww_warp *warp;   /* of slot 0; the next ones are as many warps apart as there are schedulers */
+    uint32_t groups;        /* bit per group with a ready slot */
+    int last;               /* slot + 1 of the warp that issued last, 0: that warp has ended */
+    uint32_t causes;        /* bit per enum ww_slot that a warp gives, but for those that are ready */
+    uint32_t blocked_slot;  /* cause of a slot that is lost to operands that are in the way ... */
+    uint64_t blocked_until; /* ... of what is ready, before this cycle ... */
+    uint64_t blocked_from;  /* ... and from this one on */
+    struct ww_sched_unit unit[WW_G_COUNT]; /* by group */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint8_t
-        parts; /* eighths of a cycle by which the tensor core's last instructions were longer than counted */
-    struct ww_contention matrix;
+        parts;    /* eighths of a cycle by which the tensor core's last instructions were longer than counted */
+    uint64_t own; /* bit per warp of the SM that is the scheduler's */
     uint64_t slot[WW_SLOT_COUNT];
+    struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
     uint64_t age[64];
     uint32_t cta[64];
+    uint64_t busy[WW_G_COUNT]; /* by group with a queue: cycle from which the unit starts another instruction */
+    struct ww_contention matrix;
     void *state;          /* the mechanism's */
     struct ww_sm *copies; /* its SM, if roles are known, else NULL */
 };
@@ -266,7 +279,8 @@ struct ww_sm {
     struct ww_miss_queue misses;
     struct ww_lsu lsu;
     struct ww_cache l1;
-    uint64_t issue_at;     /* no scheduler can issue before: the earliest try_at */
+    uint64_t issue_at; /* no scheduler can issue before: the earliest try_at */
+    uint64_t try_at[WW_SCHEDULERS_MOST];
     uint64_t saturated_at; /* cycles before it are counted by mode */
     struct ww_warp *warp;
     struct ww_sched *sched;
@@ -289,8 +303,9 @@ struct ww_sm {
     struct ww_rf *rf;                   /* regs.h, by scheduler, or NULL */
     struct ww_const_operands *operands; /* const_operand.h, or NULL */
     uint64_t *icache_ready;
-    struct ww_turns fetches; /* with front.fetch_port */
-    struct ww_supply supply; /* with caches of the schedulers */
+    struct ww_turns fetches;        /* with front.fetch_port */
+    struct ww_supply supply;        /* with caches of the schedulers */
+    uint64_t full_until, full_from; /* issue_plain.c: no CTA ends before full_until, as found in full_from */
     uint32_t resident_ctas, resident_warps;
     uint32_t paused_ctas, cta_room; /* of those that are resident; resident ones up to which it takes more */
     uint64_t active_since, active_cycles;
@@ -448,19 +463,25 @@ static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t c
 
 /* Sets from when on a group that is no unit takes an instruction, of any scheduler of the SM. */
 static inline void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle) {
-    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].free[group] = cycle;
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].unit[group].free = cycle;
 }
 
 /* A scheduler may issue in `cycle`, or before. */
 static inline void ww_sched_try(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
-    if (s->try_at > cycle) s->try_at = cycle;
+    if (*s->try_at > cycle) *s->try_at = cycle;
     if (sm->issue_at > cycle) sm->issue_at = cycle;
+}
+
+/* Bit per cause of a slot that the scheduler's warps give. Those that are ready stand in its groups. */
+static inline uint32_t ww_sched_causes(const struct ww_sched *s) {
+    uint32_t memory = (s->groups & WW_G_MEMORY) != 0, others = (s->groups & ~WW_G_MEMORY) != 0;
+    return s->causes | memory << WW_SLOT_EXCESS_MEM | others << WW_SLOT_EXCESS_ALU;
 }
 
 /* Counts the slots of a scheduler up to `cycle`. */
 static inline void ww_issue_count(struct ww_sched *s, uint64_t cycle) {
     if (cycle <= s->counted) return;
-    uint32_t cause = s->causes ? (uint32_t)__builtin_ctz(s->causes) : (uint32_t)WW_SLOT_EMPTY;
+    uint32_t cause = (uint32_t)__builtin_ctz(ww_sched_causes(s) | 1u << WW_SLOT_EMPTY);
     if (s->copies) ww_copy_stall(s->copies, cycle);
     s->slot[cause] += cycle - s->counted;
     if (s->blocked_until > s->counted && cause == WW_SLOT_EXCESS_ALU) {

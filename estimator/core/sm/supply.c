@@ -9,6 +9,7 @@ enum { FROM_L0, FROM_L15, FROM_L2, FROM_BITS = 2 };
 #define ARRIVAL(cycle, from) ((cycle) << FROM_BITS | (from))
 #define NO_KEY UINT32_MAX
 #define MET_MOST (1u << 16) /* lines of code for which is noted which ones an SM has had */
+#define LISTED_MOST 1024u   /* and for which an L0 notes where they are */
 
 static uint64_t cycle_of(uint64_t arrival) {
     return arrival >> FROM_BITS;
@@ -55,22 +56,22 @@ static uint64_t ask(struct ww_sm *sm, uint32_t key, uint64_t cycle) {
 
 /* ---- an L0 and its stream buffer ---- */
 
-static struct ww_l0_line *set_of(const struct ww_sm *sm, struct ww_l0 *l0, uint32_t key) {
-    return &l0->line[(size_t)(key % sm->core->supply.sets) * sm->core->supply.ways];
-}
-
-static struct ww_l0_line *find(const struct ww_sm *sm, struct ww_l0 *l0, uint32_t key) {
-    struct ww_l0_line *set = set_of(sm, l0, key);
-    for (uint32_t i = 0; i < sm->core->supply.ways; i++)
-        if (set[i].key == key) return &set[i];
-    return NULL;
+/* The place of a line of the code in the L0, or WW_NO_LINE. */
+static inline uint32_t find(const struct ww_supply_plan *p, const struct ww_l0 *l0, uint32_t key) {
+    if (p->listed) return l0->where[key - p->first] - 1u;
+    uint32_t first = key % p->sets * p->ways;
+    for (uint32_t i = 0; i < p->ways; i++)
+        if (l0->line[first + i].key == key) return first + i;
+    return WW_NO_LINE;
 }
 
 /* In place of the line of its set that was used least recently; an empty one was never. */
-static void put(const struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t arrival) {
-    struct ww_l0_line *set = set_of(sm, l0, key), *victim = set;
-    for (uint32_t i = 1; i < sm->core->supply.ways; i++)
-        if (set[i].used < victim->used) victim = &set[i];
+static void put(const struct ww_supply_plan *p, struct ww_l0 *l0, uint32_t key, uint64_t arrival) {
+    struct ww_l0_line *victim = &l0->line[key % p->sets * p->ways];
+    for (struct ww_l0_line *line = victim + 1, *end = victim + p->ways; line < end; line++)
+        if (line->used < victim->used) victim = line;
+    if (p->listed && victim->key != NO_KEY) l0->where[victim->key - p->first] = 0;
+    if (p->listed) l0->where[key - p->first] = (uint16_t)(victim - l0->line + 1);
     *victim = (struct ww_l0_line){key, ++l0->uses, arrival};
 }
 
@@ -106,18 +107,19 @@ __attribute__((noinline)) static uint64_t miss(struct ww_sm *sm, struct ww_l0 *l
     }
     l0->first = key + 1;
     fill_stream(sm, l0, cycle);
-    put(sm, l0, key, arrival);
+    put(p, l0, key, arrival);
     return arrival;
 }
 
 /* missed: the L0 lacked it. */
 static uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t cycle, bool *missed) {
-    struct ww_l0_line *line = find(sm, l0, key);
+    const struct ww_supply_plan *p = &sm->core->supply;
+    uint32_t line = find(p, l0, key);
     uint64_t arrival;
-    *missed = !line;
-    if (line) {
-        line->used = ++l0->uses;
-        arrival = line->arrival;
+    *missed = line == WW_NO_LINE;
+    if (line != WW_NO_LINE) {
+        if (!p->fits) l0->line[line].used = ++l0->uses;
+        arrival = l0->line[line].arrival;
     } else {
         arrival = miss(sm, l0, key, cycle);
     }
@@ -177,10 +179,7 @@ uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
 
 static bool has(const struct ww_sm *sm, const struct ww_l0 *l0, uint32_t key) {
     const struct ww_supply_plan *p = &sm->core->supply;
-    const struct ww_l0_line *set = &l0->line[(size_t)(key % p->sets) * p->ways];
-    for (uint32_t i = 0; i < p->ways; i++)
-        if (set[i].key == key) return true;
-    return key > p->last;
+    return key > p->last || find(p, l0, key) != WW_NO_LINE;
 }
 
 bool ww_supply_local(const struct ww_sm *sm, const struct ww_warp *w, uint32_t inst) {
@@ -217,6 +216,8 @@ void ww_supply_plan(struct ww_core *core, bool cold) {
     if (!core->code.inst_count) return;
     if (cold && last - first < MET_MOST) p->cold = g->icache_dram_cycles;
     p->kept = !cold && last - first < g->icache_kb * 1024 / g->icache_line;
+    p->fits = last - first < p->sets * p->ways;
+    p->listed = last - first < LISTED_MOST;
 }
 
 void ww_supply_forget(struct ww_sm *sm) {
@@ -224,6 +225,7 @@ void ww_supply_forget(struct ww_sm *sm) {
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) {
         struct ww_l0 *l0 = &sm->supply.l0[k];
         for (uint32_t i = 0; i < p->sets * p->ways; i++) l0->line[i] = (struct ww_l0_line){.key = NO_KEY};
+        if (p->listed) memset(l0->where, 0, (p->last - p->first + 1) * sizeof *l0->where);
         l0->count = l0->head = l0->uses = 0;
         l0->turns = (struct ww_turns){0};
     }
@@ -239,7 +241,8 @@ bool ww_supply_init(struct ww_sm *sm, struct ww_arena *arena) {
         struct ww_l0 *l0 = &sm->supply.l0[k];
         l0->line = ww_arena_raw(arena, (size_t)p->sets * p->ways, sizeof *l0->line);
         l0->stream = ww_arena_array(arena, p->depth + 1, sizeof *l0->stream);
-        if (!l0->line || !l0->stream) return false;
+        if (p->listed) l0->where = ww_arena_array(arena, p->last - p->first + 1, sizeof *l0->where);
+        if (!l0->line || !l0->stream || (p->listed && !l0->where)) return false;
     }
     if (p->cold) {
         sm->supply.met = ww_arena_array(arena, (p->last - p->first) / 64 + 1, sizeof *sm->supply.met);

@@ -36,6 +36,8 @@ struct ww_supply_plan {
     uint32_t first, last;       /* lines of the code */
     uint32_t cold;              /* cycles that the L2 adds for a line that it lacks; 0: it has the code */
     bool kept;                  /* the L1.5 has the whole code from a launch before */
+    bool fits;                  /* the L0 has room for the whole code */
+    bool listed;                /* the code is so short that L0s keep a list of where its lines are */
 };
 
 struct ww_l0_line {
@@ -45,6 +47,7 @@ struct ww_l0_line {
 
 struct ww_l0 {
     struct ww_l0_line *line;
+    uint16_t *where;             /* by line of the code: its place in `line` + 1, 0: none; or NULL */
     uint64_t *stream;            /* arrivals of the lines in the stream buffer, a ring */
     uint32_t first, head, count; /* of these: the first one's line and place */
     uint32_t uses;

@@ -10,8 +10,13 @@
 /* The slot cause (enum ww_slot) that a warp in a state gives its scheduler. */
 extern const uint8_t ww_slot_cause[WW_STATE_COUNT];
 
+/* A warp that is ready is a cause by its group: see ww_sched_causes. */
+static inline bool ww_cause_counts(uint32_t cause) {
+    return cause != WW_SLOT_EXCESS_MEM && cause != WW_SLOT_EXCESS_ALU;
+}
+
 static inline void ww_cause_add(struct ww_sched *s, uint32_t cause) {
-    if (s->cause_count[cause]++ == 0) s->causes |= 1u << cause;
+    if (ww_cause_counts(cause) && s->cause_count[cause]++ == 0) s->causes |= 1u << cause;
 }
 
 /* Slot causes that are none of the short ones: see ww_sched_view.waiting_long. */
@@ -20,7 +25,7 @@ static inline void ww_cause_add(struct ww_sched *s, uint32_t cause) {
      1u << WW_SLOT_DMA_WAIT | 1u << WW_SLOT_PAUSED | 1u << WW_SLOT_DRAIN)
 
 static inline void ww_cause_remove(struct ww_sched *s, uint32_t cause) {
-    if (--s->cause_count[cause] == 0) s->causes &= ~(1u << cause);
+    if (ww_cause_counts(cause) && --s->cause_count[cause] == 0) s->causes &= ~(1u << cause);
 }
 
 /* Moves to another state at `cycle`; the time before is counted. */
@@ -36,11 +41,17 @@ static inline void ww_warp_set_state(struct ww_sm *sm, struct ww_warp *w, uint32
     if ((WW_LONG_CAUSES >> old ^ WW_LONG_CAUSES >> new) & 1) s->view.waiting_long ^= 1ull << w->slot;
 }
 
+static inline uint64_t ww_later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
 /* The scoreboard entry that decides when an instruction's operands are there. */
 static inline uint64_t ww_head_entry(const struct ww_warp *w, const struct ww_dinst *d) {
-    uint64_t latest = 0;
-    for (uint32_t i = 0; i < d->check_count; i++)
-        if (w->board[d->check[i]] > latest) latest = w->board[d->check[i]];
+    const uint16_t *r = d->check;
+    const uint64_t *board = w->board;
+    if (!d->check_count) return 0;
+    uint64_t latest = ww_later(ww_later(board[r[0]], board[r[1]]), ww_later(board[r[2]], board[r[3]]));
+    for (uint32_t i = WW_LOOK; i < d->check_count; i++) latest = ww_later(latest, board[r[i]]);
     return latest;
 }
 
@@ -54,14 +65,18 @@ static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_
     ww_wheel_set(&sm->wheel, most, (uint32_t)(w - sm->warp));
 }
 
+/* A scheduler that issues greedily does nothing before the warp's unit is free. In fast replay it may step
+ * before: spans begin where SMs step. */
 static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t group, uint64_t cycle) {
     struct ww_sched *s = &sm->sched[w->sched];
-    w->group = (uint8_t)group;
-    s->ready[group] |= 1ull << w->slot;
-    s->groups |= 1u << group;
-    ww_sched_try(sm, s, cycle);
-    sm->became_ready = true;
+    uint64_t at = cycle;
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
+    w->group = (uint8_t)group;
+    s->unit[group].ready |= 1ull << w->slot;
+    s->groups |= 1u << group;
+    if (sm->plain && !sm->booked) at = ww_later(ww_later(s->unit[group].free, s->next_issue), cycle);
+    ww_sched_try(sm, s, at);
+    sm->became_ready = true;
 }
 
 /* The head's operands are there at the time of the board's entry: the warp is ready, or waits for them. */

@@ -30,17 +30,27 @@ static void open_row(struct ww_epochs *e) {
 }
 
 enum ww_code ww_epochs_begin(struct ww_epochs *e, uint32_t length, struct ww_inst_count *inst,
-                             struct ww_error *error) {
+                             struct ww_issue_count *issued, struct ww_error *error) {
     e->count = 0;
     e->failed = false;
     if (!e->capacity) grow(e);
     if (e->failed) return ww_fail_nomem(error, "epochs");
     e->inst = inst;
+    e->issued = issued;
     e->length = length;
     e->first = 0;
     e->end = length;
     open_row(e);
     return WW_OK;
+}
+
+void ww_epochs_settle(struct ww_epochs *e, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        e->inst[i].stall[WW_S_ISSUED] += e->issued[i].issues;
+        e->inst[i].counter[WW_I_ISSUES] += e->issued[i].issues;
+        e->inst[i].counter[WW_I_THREAD_INSTRUCTIONS] += e->issued[i].threads;
+        e->issued[i] = (struct ww_issue_count){0};
+    }
 }
 
 void ww_epochs_free(struct ww_epochs *e) {

@@ -14,18 +14,27 @@ struct ww_inst_count {
     uint64_t stall[WW_STATE_COUNT];
 };
 
+/* Issues of one static instruction that are not in its row yet: all instructions' lie in few lines of the
+ * host's caches. */
+struct ww_issue_count {
+    uint64_t issues, threads;
+};
+
 struct ww_epochs {
     struct ww_epoch *row; /* grown as time goes on */
     size_t count, capacity;
     struct ww_epoch *now;        /* row of the current epoch */
     uint64_t length, first, end; /* of the current epoch: cycles [first, end) */
     struct ww_inst_count *inst;
-    bool failed; /* out of memory */
+    struct ww_issue_count *issued; /* by instruction; each issue took a cycle of its warp */
+    bool failed;                   /* out of memory */
 };
 
-/* Starts a launch; `inst` has a row for each static instruction. Errors: WW_NOMEM. */
+/* Starts a launch; `inst` and `issued` have a row for each static instruction. Errors: WW_NOMEM. */
 enum ww_code ww_epochs_begin(struct ww_epochs *e, uint32_t length, struct ww_inst_count *inst,
-                             struct ww_error *error);
+                             struct ww_issue_count *issued, struct ww_error *error);
+/* Adds the issues of the first `count` instructions to their rows. */
+void ww_epochs_settle(struct ww_epochs *e, uint32_t count);
 void ww_epochs_free(struct ww_epochs *e);
 /* Makes the epoch of `cycle` (>= first) the current one. Sets failed if memory ran out. */
 void ww_epochs_advance(struct ww_epochs *e, uint64_t cycle);
