@@ -39,9 +39,6 @@ void ww_team_start(struct ww_team *team, void (*job)(void *context), void *conte
 /* SMs of all groups go alone through a window that begins with `cycle` (alone.h), on all threads that are at
  * rest. */
 void ww_team_alone(struct ww_core *core, uint64_t cycle);
-/* Whether the next so many cycles are better gone through with the memory system apart, as a job, than with all
- * threads stepping SMs. */
-bool ww_team_parts(struct ww_core *core, uint32_t cycles);
 /* Waits until that is done, or does it. */
 void ww_team_finish(struct ww_team *team);
 /* Steps the SMs that have something to do in `cycle`. Memory's events up to the next edge may have passed then.

@@ -13,7 +13,8 @@
 #include <time.h>
 
 #define LINE 128
-#define SPINS 4000  /* looks before a thread sleeps: tens of microseconds, several cycles */
+#define SPINS 4000  /* looks before a thread lets others run: tens of microseconds, several cycles */
+#define PATIENCE 2000 /* times that it does so before it sleeps: a millisecond or two, several windows */
 #define YIELDS 2000 /* looks before the first thread lets others run */
 /* Work is counted in sixteenths of what issuing a warp instruction takes. */
 #define STEP_WORK 24    /* of an SM that steps, in addition to what it issues */
@@ -25,8 +26,6 @@
  * timed; the slower kind is tried again at intervals, which double each time that it is still slower. */
 #define STRETCH 256       /* cycles */
 #define SETTLING 64       /* of these, the first, in which SMs move to other caches, are not timed */
-#define PART_STRETCH 1024 /* the same for whether memory is apart from the SMs */
-#define PART_SETTLING 128
 #define TRIAL_LEAST 16 /* stretches between two trials */
 #define TRIAL_MOST 1024
 #define REPLY_UNITS 4 /* work of a reply of the memory system, where issuing a warp instruction is one */
@@ -67,7 +66,6 @@ struct ww_team {
     uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
     uint32_t pace;                 /* warp instructions that an SM issues in a step, about: in 1/16 */
     struct trial trial;            /* of stepping groups together */
-    struct trial windows;          /* of the memory system apart from the SMs */
     uint64_t *quiet;
     void (*job)(void *context); /* of one thread, while others step SMs */
     void *context;
@@ -137,9 +135,12 @@ static inline bool has_work(struct ww_team *t) {
 
 /* Waits for groups to be taken, or a job; false: the team ends. */
 static bool wait_for_work(struct ww_team *t) {
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < SPINS + PATIENCE; i++) {
         if (has_work(t)) return true;
-        pause_cpu();
+        if (i < SPINS)
+            pause_cpu();
+        else
+            sched_yield();
     }
     pthread_mutex_lock(&t->lock);
     atomic_fetch_add(&t->sleeping, 1);
@@ -168,7 +169,6 @@ enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, 
     if (!t) return ww_fail_nomem(error, "threads");
     *t = (struct ww_team){.threads = threads,
                           .trial = {.together = true},
-                          .windows = {.together = true},
                           .quiet = calloc(sms, sizeof *t->quiet)};
     if (!t->quiet) {
         free(t);
@@ -299,17 +299,14 @@ static bool next_together(struct trial *t) {
     return !faster;
 }
 
-/* Counts cycles to their stretch; true: other threads help in them. */
-static bool helps(struct trial *t, const struct ww_core *core, uint32_t cycles, uint32_t stretch,
-                  uint32_t settling) {
-    if (t->cycle >= stretch) {
+/* Counts a cycle to its stretch; true: other threads help in it. */
+static bool helps(struct trial *t, const struct ww_core *core) {
+    if (t->cycle >= STRETCH) {
         note_stretch(t, units_done(core));
         t->together = next_together(t);
         t->cycle = 0;
     }
-    uint32_t before = t->cycle;
-    t->cycle += cycles;
-    if (before <= settling && t->cycle > settling) {
+    if (t->cycle++ == SETTLING) {
         t->begun_ns = host_ns();
         t->begun_units = units_done(core);
     }
@@ -330,13 +327,6 @@ void ww_team_finish(struct ww_team *t) {
         if (i % YIELDS == 0) sched_yield();
     }
     atomic_store_explicit(&t->job_state, NO_JOB, memory_order_relaxed);
-}
-
-bool ww_team_parts(struct ww_core *core, uint32_t cycles) {
-    struct ww_team *t = core->team;
-    bool parted = t->windows.together, parts = helps(&t->windows, core, cycles, PART_STRETCH, PART_SETTLING);
-    if (parts != parted) t->trial.cycle = 0;
-    return parts;
 }
 
 /* Threads other than the first may step groups. In windows these go alone. */
@@ -385,7 +375,7 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     }
     uint64_t issued = core->issued;
     bool enough = sms * (STEP_WORK + t->pace) + others * t->pace >= ENOUGH_WORK && (near & (near - 1));
-    if (enough && helps(&t->trial, core, 1, STRETCH, SETTLING))
+    if (enough && helps(&t->trial, core))
         step_together(core, t, near);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));

@@ -26,11 +26,6 @@ static void start_ahead(struct ww_core *core, struct ahead *ahead) {
         go_ahead(ahead);
 }
 
-/* Whether it is better for the memory system to be apart in the next so many cycles. */
-static bool parts(struct ww_core *core, uint32_t cycles) {
-    return !core->team || ww_team_parts(core, cycles);
-}
-
 /* What ties the two together in other ways than requests and replies, or looks at both in the middle of a
  * launch. */
 static bool tied(const struct ww_core *core) {
@@ -122,7 +117,7 @@ static uint64_t window_end(const struct ww_core *core, uint64_t cycle, uint64_t 
 static uint64_t run_windows(struct ww_core *core, uint64_t cycle, uint64_t limit) {
     struct ww_memsys *memory = core->memory;
     struct ahead ahead = {.memory = memory};
-    uint64_t length = core->window, begin = cycle, end = window_end(core, cycle, limit), next = cycle;
+    uint64_t begin = cycle, end = window_end(core, cycle, limit), next = cycle;
     ahead.ps = ww_clock_time(&core->clock, end - 1);
     go_ahead(&ahead);
     bool goes_on = ww_memsys_exchange(memory, core->told_ps, ahead.ps + 1) && ahead.went, active;
@@ -138,13 +133,13 @@ static uint64_t run_windows(struct ww_core *core, uint64_t cycle, uint64_t limit
         if (!goes_on) break;
         begin = end;
         end = further;
-        goes_on = room && active && !done(core) && parts(core, (uint32_t)length);
+        goes_on = room && active && !done(core);
     }
     return next;
 }
 
 uint64_t ww_windows_run(struct ww_core *core, uint64_t cycle, uint64_t ps) {
-    if (!parts(core, 1) || done(core)) return cycle;
+    if (done(core)) return cycle;
     uint64_t limit = limit_of(core);
     if (limit < cycle + LEAST) return cycle;
     if (!ww_memsys_part(core->memory, ps)) return cycle;
