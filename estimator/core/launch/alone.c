@@ -28,7 +28,7 @@ static bool cta_may_leave(const struct ww_sm *sm) {
 static inline bool goes_on(const struct ww_sm *sm, bool more) {
     const struct ww_core *core = sm->core;
     bool room = sm->resident_ctas < sm->cta_room || core->shared_alloc.on;
-    if (sm->ahead || sm->lsu.held || !sm->resident_ctas || sm->extras || sm->fetch) return false;
+    if (sm->ahead || ww_alone_held(sm) || !sm->resident_ctas || sm->extras || sm->fetch) return false;
     if (sm->misses.count && sm->misses.count >= core->main->alone_misses) return false;
     return !(more && (room || cta_may_leave(sm)));
 }
@@ -48,7 +48,8 @@ static uint64_t receive(struct ww_sm *sm, uint64_t cycle) {
     ww_sm_advance(sm, cycle);
     ww_alone_receive(sm, cycle);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
-    return sm->became_ready ? cycle : ww_wheel_next(&sm->wheel, cycle - 1);
+    if (sm->became_ready || ww_lsu_goes_on(&sm->lsu)) return cycle;
+    return ww_wheel_next(&sm->wheel, cycle - 1);
 }
 
 uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next) {

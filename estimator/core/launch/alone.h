@@ -16,6 +16,10 @@
 
 /* Derives once a launch up to how many requests in its miss queue an SM goes on. */
 void ww_alone_plan(struct ww_core *core);
+/* Its LSU is held up until a request leaves the miss queue, or may be. */
+static inline bool ww_alone_held(const struct ww_sm *sm) {
+    return sm->lsu.held && sm->lsu.waits < WW_LSU_ENTRY;
+}
 /* In windows: the SM takes the replies that come to it by `cycle`. False: there are none. */
 bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle);
 /* The SM, whose next step is in `next`, goes on by itself in the window, as far as it can. Returns the cycle of

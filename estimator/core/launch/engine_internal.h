@@ -107,6 +107,11 @@ void ww_core_made_room(struct ww_sm *sm, uint64_t cycle);
 void ww_core_report(struct ww_core *core);
 /* Counts are of the epoch of `cycle` from now on. */
 void ww_epochs_reach(struct ww_core *core, uint64_t cycle);
+/* True if the held unit may now get what it waits for; otherwise a step for it alone has no effect. */
+static inline bool ww_lsu_goes_on(struct ww_lsu *l) {
+    if (!l->held || !l->retry) return false;
+    return l->retry = l->waits == WW_LSU_ANY;
+}
 /* Brings up to date what is known of a group whose cycles up to this one are over. */
 void ww_core_summarise(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* The SMs of a group that step or receive messages in `cycle` do so; core is the group's. */

@@ -55,14 +55,8 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     return core->governor_at < next ? governor_cycle(core, next) : next;
 }
 
-/* True if the held unit may now get what it waits for; otherwise a step for it alone has no effect. */
-static inline bool lsu_goes_on(struct ww_lsu *l) {
-    if (!l->held || !l->retry) return false;
-    return l->retry = l->waits == WW_LSU_ANY;
-}
-
 void ww_core_made_room(struct ww_sm *sm, uint64_t cycle) {
-    bool goes_on = lsu_goes_on(&sm->lsu);
+    bool goes_on = ww_lsu_goes_on(&sm->lsu);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) <= cycle) goes_on = true;
     if (sm->tma && ww_tma_retry(sm->tma, cycle)) goes_on = true;
@@ -103,7 +97,7 @@ uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
     if (is_ahead) return WW_NEVER;
     if (sm->core->main->told_ps) replied |= ww_alone_receive(sm, cycle);
     if (replied && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
-    if (sm->became_ready || lsu_goes_on(&sm->lsu)) return cycle;
+    if (sm->became_ready || ww_lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
     if (sm->tma && ww_tma_next(sm->tma, cycle - 1) < at) at = ww_tma_next(sm->tma, cycle - 1);
@@ -130,7 +124,7 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
         struct ww_sm *sm = &core->sm[id];
         next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
         if (core->main->alone_until) {
-            if (!sm->lsu.held) next = ww_alone_run(sm, next);
+            if (!ww_alone_held(sm)) next = ww_alone_run(sm, next);
         } else if (next < cycle + WW_AHEAD_NEAR && ww_sm_alone(sm)) {
             uint64_t end = ahead_until(core, sm, cycle);
             if (next < end) next = ww_sm_run_ahead(sm, next, end);
