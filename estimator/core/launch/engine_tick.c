@@ -70,7 +70,8 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     for (uint64_t sending = *set; sending; sending &= sending - 1) {
         struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
         bool sent = ww_l1_send(sm, core->now_ps, cycle);
-        if (sent && cycle > sm->now && (sm->lsu.held || sm->saturated || sm->extras)) ww_core_made_room(sm, cycle);
+        if (sent && cycle > sm->now && (sm->lsu.held || sm->saturated || sm->extras))
+            ww_core_made_room(sm, cycle);
         uint64_t came = sent && sm->misses.count ? sm->misses.came[sm->misses.head] : WW_NEVER;
         if (came <= cycle) continue;
         if (came != WW_NEVER) ww_core_offers(core, sm->id, came); /* the SM is ahead */

@@ -13,9 +13,9 @@
 #include <time.h>
 
 #define LINE 128
-#define SPINS 4000  /* looks before a thread lets others run: tens of microseconds, several cycles */
+#define SPINS 4000    /* looks before a thread lets others run: tens of microseconds, several cycles */
 #define PATIENCE 2000 /* times that it does so before it sleeps: a millisecond or two, several windows */
-#define YIELDS 2000 /* looks before the first thread lets others run */
+#define YIELDS 2000   /* looks before the first thread lets others run */
 /* Work is counted in sixteenths of what issuing a warp instruction takes. */
 #define STEP_WORK 24    /* of an SM that steps, in addition to what it issues */
 #define ENOUGH_WORK 480 /* least work for which other threads are used: some microseconds */
@@ -24,8 +24,8 @@
 #define PACE_MOST (1u << 16)
 /* Whether other threads help is found out by the clock. Stretches of cycles with them and without them are
  * timed; the slower kind is tried again at intervals, which double each time that it is still slower. */
-#define STRETCH 256       /* cycles */
-#define SETTLING 64       /* of these, the first, in which SMs move to other caches, are not timed */
+#define STRETCH 256    /* cycles */
+#define SETTLING 64    /* of these, the first, in which SMs move to other caches, are not timed */
 #define TRIAL_LEAST 16 /* stretches between two trials */
 #define TRIAL_MOST 1024
 #define REPLY_UNITS 4 /* work of a reply of the memory system, where issuing a warp instruction is one */
@@ -167,9 +167,8 @@ static void wake(struct ww_team *t) {
 enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error) {
     struct ww_team *t = aligned_alloc(LINE, (sizeof *t + LINE - 1) / LINE * LINE);
     if (!t) return ww_fail_nomem(error, "threads");
-    *t = (struct ww_team){.threads = threads,
-                          .trial = {.together = true},
-                          .quiet = calloc(sms, sizeof *t->quiet)};
+    *t = (struct ww_team){
+        .threads = threads, .trial = {.together = true}, .quiet = calloc(sms, sizeof *t->quiet)};
     if (!t->quiet) {
         free(t);
         return ww_fail_nomem(error, "threads");

@@ -61,7 +61,7 @@ static inline uint64_t ww_cache_port(struct ww_cache *c, uint64_t cycle, uint64_
  * which it came on, until it is refused. */
 struct ww_miss_queue {
     struct ww_mem_request *ring;
-    uint64_t *came; /* by place of the ring: the SM's cycle */
+    uint64_t *came;             /* by place of the ring: the SM's cycle */
     uint32_t head, count, room; /* room: of the ring, some of it for what is not refused */
     bool refused;
 };

@@ -334,8 +334,8 @@ struct ww_outbox {
 struct ww_sm_group {
     _Alignas(WW_HOST_LINE) struct ww_wheel wheel; /* of SMs */
     struct ww_wheel offers; /* SMs ahead of the others: when the first request of their miss queues came */
-    uint64_t sending;   /* SMs whose miss queue is offered at the end of this cycle for the first time */
-    uint64_t completed; /* SMs that CTAs have left in this cycle */
+    uint64_t sending;       /* SMs whose miss queue is offered at the end of this cycle for the first time */
+    uint64_t completed;     /* SMs that CTAs have left in this cycle */
 };
 
 /* What is to be known of a group between cycles. */
@@ -409,7 +409,7 @@ struct ww_core {
         *quiet; /* by SM, while threads step: times before which it gets no message from memory; else NULL */
     uint64_t *told_ps; /* the same of SMs that memory is apart from (`told`); else NULL */
     uint64_t *told;
-    uint64_t window;   /* cycles for which memory can be apart from the SMs (launch/windows.h); 0: it cannot */
+    uint64_t window; /* cycles for which memory can be apart from the SMs (launch/windows.h); 0: it cannot */
     uint64_t alone_until;  /* in a window: its end, up to which SMs may go alone (launch/alone.h); else 0 */
     uint32_t alone_misses; /* requests in its miss queue with which an SM does not */
     struct ww_sm *sm;
@@ -649,8 +649,9 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
 uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Completes the step that it left; returns the cycle of the next one. */
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
-/* A step of an SM that goes alone (launch/alone.h). Its requests wait until the others have come so far; if a CTA
- * has ended and `more` are to come, the step is left as by ww_sm_run_ahead. Returns the cycle of the next step. */
+/* A step of an SM that goes alone (launch/alone.h). Its requests wait until the others have come so far; if a
+ * CTA has ended and `more` are to come, the step is left as by ww_sm_run_ahead. Returns the cycle of the next
+ * step. */
 uint64_t ww_sm_step_alone(struct ww_sm *sm, uint64_t cycle, bool more);
 /* Whether no other part can observe the SM's next step, so that it may run ahead of the other SMs. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
