@@ -2,7 +2,7 @@
 # bench.sh PROGRAM: recorder speed, container size, replay speed, host instructions for each warp instruction under
 # callgrind (if valgrind is there), and how many times faster two threads and fast replay are, on named workloads; recorder speed and
 # container size also on machine code (if a ptxas is there), the first of these
-# also of imported SASS traces of four kinds. One core but where it says two; the best of three.
+# also of imported SASS traces of four kinds; peak memory (if there is a python3). One core but where it says two; the best of three.
 set -eu
 cd "$(dirname "$0")/.."
 PROGRAM=${1:-build/warpwatt}
@@ -135,3 +135,26 @@ mv $OUT/kinds.new $OUT/kinds
 awk '{p += log($4); r += log($6); f += log($8); n++}
     END {printf "geometric means: replay %.3g warp instr/s, %.0f times cycle-level, fast replay %.2f times full\n",
         exp(p / n), exp(r / n), exp(f / n)}' $OUT/kinds
+
+# Peak memory of replays with one thread: of the traces above, that which takes most.
+peak_mb() { # GPU TRACE
+    python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' \
+        "$PROGRAM" run --gpu "$1" --trace "$2" --power none --no-pc -q
+}
+
+while read -r gpu trace; do
+    echo "$(peak_mb "$gpu" "$OUT/$trace.wwt") $trace on $gpu"
+done <<END3 | sort -n | tail -n 1 | awk '{mb = $1; $1 = ""; print "peak memory of a replay with one thread: at most " mb " MB," $0}'
+v100 sgemm-sm_70
+v100 stencil-sm_70
+v100 reduction-sm_70
+v100 histogram-sm_70
+v100 bfs-sm_70
+gtx480 spmv-sm_20
+v100 sass-copy
+v100 sass-arith
+v100 sass-gather
+v100 sass-tiles
+END3

@@ -68,6 +68,9 @@ uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next) {
         }
         next = ww_sm_step_alone(sm, at, more);
     }
+    /* No reply comes to an SM that waits for none, in any window. */
+    end = core->epochs.end;
+    if (!sm->outstanding && !sm->ahead && next < end && ww_sm_alone(sm)) next = ww_sm_run_ahead(sm, next, end);
     return next;
 }
 
