@@ -8,12 +8,13 @@
 
 #include <cmocka.h>
 
-/* A GPU whose queues are so short that they are often full. */
+/* A GPU whose queues are so short that they are often full, with ways of any length. */
 static void random_gpu(struct ww_gpu_spec *g, struct ww_rng *r) {
     g->sm_count = 8 + ww_rng_below(r, 5);
     g->sm_gpcs = 0;
     g->xbar_columns = 0;
     g->xbar_trunks = 0;
+    if (ww_rng_below(r, 3) == 0) g->xbar_latency = ww_rng_below(r, 900);
     g->l1_miss_queue = 1 + ww_rng_below(r, 24);
     g->l1_mshrs = 4 + ww_rng_below(r, 60);
     g->l1_mshr_merge = 1 + ww_rng_below(r, 8);

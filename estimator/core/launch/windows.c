@@ -5,7 +5,8 @@
 #include "engine_internal.h"
 #include "shard.h"
 
-#define LEAST 4 /* cycles before something ends windows, for which these begin */
+#define LEAST 4  /* cycles before something ends windows, for which these begin */
+#define MOST 128 /* cycles of a window: wheels reach further */
 
 /* What the memory system's thread does. */
 struct ahead {
@@ -46,7 +47,8 @@ static bool reads_strongly(const struct ww_core *core) {
 uint64_t ww_windows_length(const struct ww_core *core) {
     if (tied(core)) return 0;
     uint64_t lead = ww_memsys_lead(core->memory, reads_strongly(core));
-    return lead ? ((lead - 1) << 16) / (2 * core->clock.period_fp) : 0;
+    uint64_t cycles = lead ? ((lead - 1) << 16) / (2 * core->clock.period_fp) : 0;
+    return cycles < MOST ? cycles : MOST;
 }
 
 /* The first cycle that no window reaches: the end of an epoch looks at both sides. */
@@ -131,6 +133,7 @@ static uint64_t run_windows(struct ww_core *core, uint64_t cycle, uint64_t limit
         if (core->code_failed != WW_OK) break;
         bool room = ww_memsys_exchange(memory, core->told_ps, ahead.ps + 1);
         if (!goes_on) break;
+        ww_core_report(core);
         begin = end;
         end = further;
         goes_on = room && active && !done(core);
