@@ -30,7 +30,7 @@ static struct replay replayed(struct program *p, const struct ww_gpu_spec *g, bo
     static const char *const mech[] = {"sched=gto", "sched=lrr", "sched=mascar", "sched=two_level"};
     p->in_step = in_step;
     p->threads = threads;
-    struct replay r = program_run_mech(p, g, &mech[seed % 4], 1, 128);
+    struct replay r = program_run_mech(p, g, &mech[seed % 4], 1, seed % 8 < 4 ? 128 : 4096);
     if (r.code != WW_OK) fail_msg("seed %d: %s %s", (int)seed, r.error.where, r.error.text);
     return r;
 }
