@@ -130,7 +130,7 @@ uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read, s
     uint8_t sectors = held.sectors, level = held.level;
     if (need) {
         if (sectors && !(held.merged && held.at == at)) {
-            uint32_t chunks = ww_bits8(l2->granules_of[sectors] >> part.shift);
+            uint32_t chunks = ww_bits8((uint32_t)l2->granules_of[sectors] >> part.shift);
             answer_first(f, own, port, chunks, level, held.at, answers);
             sectors = 0;
         }
@@ -138,6 +138,6 @@ uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read, s
         level = WW_LEVEL_DRAM;
         held.at = at;
     }
-    answer(f, own, port, ww_bits8(l2->granules_of[sectors] >> part.shift), level, held.at, answers);
+    answer(f, own, port, ww_bits8((uint32_t)l2->granules_of[sectors] >> part.shift), level, held.at, answers);
     return cycle > asked ? ww_clock_time(l2->clock, cycle) : read->ps;
 }
