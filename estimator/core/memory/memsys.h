@@ -132,14 +132,14 @@ uint64_t ww_memsys_lead(const struct ww_memsys *m, bool strong);
 /* From now on they are apart: messages wait for ww_memsys_tell, and requests for ww_memsys_exchange. Events up
  * to `now` have fired. False: they stay together, since pages are being translated, or memory is short. */
 bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps);
-/* For the memory system's thread: takes the requests that were exchanged last, and lets events up to time ps
+/* For the memory system's side: takes the requests that were exchanged last, and lets events up to time ps
  * pass, or until it is idle. False: requests need translation, or memory is short: no event has passed, and the
  * two are to be joined as soon as the SMs have come as far. */
 bool ww_memsys_advance(struct ww_memsys *m, uint64_t ps);
-/* Both threads are at rest: passes on requests and messages. quiet: by SM, gets the time of the first message
+/* Both sides are at rest: passes on requests and messages. quiet: by SM, gets the time of the first message
  * to it, or `end`, if none of these comes before. False: memory was short. */
 bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end);
-/* For the SMs' thread: a tick at time ps begins. */
+/* For the SMs' side: a tick at time ps begins. */
 void ww_memsys_tick(struct ww_memsys *m, uint64_t ps);
 /* Time of the next message to SMs; UINT64_MAX: none is left. */
 uint64_t ww_memsys_told(const struct ww_memsys *m);
