@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--dir", required=True)
     parser.add_argument("--space", default="reports/examples/fast_ranks.json")
-    parser.add_argument("--points", type=int, default=100)
+    parser.add_argument("--points", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     o = parser.parse_args()
     os.makedirs(o.dir, exist_ok=True)

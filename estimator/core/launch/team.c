@@ -328,9 +328,9 @@ void ww_team_finish(struct ww_team *t) {
     atomic_store_explicit(&t->job_state, NO_JOB, memory_order_relaxed);
 }
 
-/* Threads other than the first may step groups. In windows these go alone. */
+/* Threads other than the first may step groups. */
 static bool has_helper(const struct ww_core *core) {
-    return core->groups > 1 && !core->told_ps;
+    return core->groups > 1;
 }
 
 /* All groups that are due, on this thread. */
@@ -338,6 +338,32 @@ static void step_alone(struct ww_core *core, struct ww_team *t) {
     for (uint32_t g = 0; g < core->groups; g++)
         if (ww_core_due(core, g, t->cycle)) step(t, 0, g);
     take_tallies(core, t, 1);
+}
+
+/* SMs of the group that have something to do in the team's cycle, about. */
+static uint32_t due_sms(const struct ww_core *core, const struct ww_team *t, uint32_t group) {
+    const struct ww_group_summary *summary = &core->summary[group];
+    uint32_t posted = (uint32_t)__builtin_popcountll(core->posted[t->cycle & 1][group]);
+    return posted + (summary->next <= t->cycle ? summary->due : 0);
+}
+
+/* A cycle in a window: what an SM does after it, alone, is most of the work. */
+static void step_in_window(struct ww_core *core, struct ww_team *t) {
+    uint64_t due = 0, issued = core->issued;
+    uint32_t sms = 0;
+    for (uint32_t g = 0; g < core->groups; g++) {
+        if (!ww_core_due(core, g, t->cycle)) continue;
+        due |= 1ull << g;
+        sms += due_sms(core, t, g);
+    }
+    if (due & (due - 1) && sms * (120 + t->pace) >= ENOUGH_WORK) {
+        open_groups(t, due);
+        close_groups(t, due);
+    } else {
+        for (uint64_t left = due; left; left &= left - 1) step(t, 0, (uint32_t)__builtin_ctzll(left));
+    }
+    take_tallies(core, t, t->threads);
+    if (sms) keep_pace(t, sms, core->issued - issued);
 }
 
 void ww_team_alone(struct ww_core *core, uint64_t cycle) {
@@ -358,6 +384,10 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     t->cycle = cycle;
     if (!has_helper(core)) {
         step_alone(core, t);
+        return;
+    }
+    if (core->told_ps) {
+        step_in_window(core, t);
         return;
     }
     uint64_t due = 0;
