@@ -1,4 +1,4 @@
-/* dram_channel.h: state of one DRAM channel, shared by dram.c (queues), dram_schedule.c (which
+/* dram_channel.h: state of one DRAM channel, shared by dram.c (queues), dram_scheduler.h (which
  * command is next) and dram_bank.c (commands and their timing). Private to these files and their tests.
  *
  * The scheduler looks at all banks at once: what it compares lies in arrays by bank, 16 banks in a block, four
@@ -102,9 +102,14 @@ struct ww_dram_channel {
     struct ww_dram_block one_block;
 };
 
+/* Issues what can be issued at `cycle` (column commands: a little ahead); returns the cycle at which to look
+ * again, WW_DRAM_NEVER if the queues are empty. */
+typedef int32_t (*ww_dram_scheduler)(struct ww_dram_channel *c, int32_t cycle);
+
 struct ww_dram {
     struct ww_dram_timing timing;
     struct ww_clock clock;
+    ww_dram_scheduler schedule;
     struct ww_queue *queue;
     struct ww_dram_client client;
     uint64_t *counter;
@@ -200,9 +205,12 @@ static inline int32_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_
     return data_end;
 }
 
-/* Issues what can be issued at `cycle` (column commands: a little ahead); returns the cycle at which to look
- * again, WW_DRAM_NEVER if the queues are empty. */
-int32_t ww_dram_schedule(struct ww_dram_channel *c, int32_t cycle);
+/* The scheduler for this DRAM and host. */
+ww_dram_scheduler ww_dram_choose_scheduler(const struct ww_dram *d);
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WW_DRAM_AVX2
+int32_t ww_dram_schedule_avx2(struct ww_dram_channel *c, int32_t cycle);
+#endif
 
 /* Opens `row`, beginning at `cycle`: a precharge then, or, of a closed bank, the activate as soon as it may be.
  * The caller sets the bank's hits after it. */
