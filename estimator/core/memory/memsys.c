@@ -241,7 +241,7 @@ bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps) {
 /* Lets events up to time ps pass, while there are such and something is in flight. */
 static void pass_events(struct ww_memsys *m, uint64_t ps) {
     struct ww_exchange *x = m->exchange;
-    while (!ww_memsys_idle(m) && ww_queue_step_by(m->l2.queue, ps)) continue;
+    ww_queue_run_by(m->l2.queue, ps, &m->live, &m->xbar.under_way);
     uint64_t reached = ww_memsys_idle(m) ? ww_queue_now(m->l2.queue) : ps;
     if (reached > x->reached) x->reached = reached;
 }

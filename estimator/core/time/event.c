@@ -50,11 +50,17 @@ void ww_queue_free(struct ww_queue *q) {
 }
 
 /* Behind those of the list that come before it; its last one does not. */
-static void insert_sorted(struct ww_event *last, struct ww_event *e) {
+static __attribute__((noinline)) void insert_sorted(struct ww_event *last, struct ww_event *e) {
     struct ww_event *previous = last;
     while (before(previous->next, e)) previous = previous->next;
     e->next = previous->next;
     previous->next = e;
+}
+
+static __attribute__((noinline)) void first_of_bucket(struct ww_queue *q, struct ww_event *e, uint32_t index) {
+    e->next = q->ring[index] = e;
+    q->used[index / 64] |= (uint64_t)1 << (index % 64);
+    q->words |= (uint64_t)1 << (index / 64);
 }
 
 static inline void ring_add(struct ww_queue *q, struct ww_event *e) {
@@ -62,9 +68,7 @@ static inline void ring_add(struct ww_queue *q, struct ww_event *e) {
     struct ww_event *last = q->ring[index];
     e->bucket = index;
     if (!last) {
-        e->next = q->ring[index] = e;
-        q->used[index / 64] |= (uint64_t)1 << (index % 64);
-        q->words |= (uint64_t)1 << (index / 64);
+        first_of_bucket(q, e, index);
     } else if (before(last, e)) {
         e->next = last->next;
         last->next = q->ring[index] = e;
@@ -73,7 +77,7 @@ static inline void ring_add(struct ww_queue *q, struct ww_event *e) {
     }
 }
 
-static void far_add(struct ww_queue *q, struct ww_event *e) {
+static __attribute__((noinline)) void far_add(struct ww_queue *q, struct ww_event *e) {
     uint64_t number = e->time >> q->shift;
     e->bucket = FAR_BUCKET;
     e->next = q->far;
@@ -81,19 +85,18 @@ static void far_add(struct ww_queue *q, struct ww_event *e) {
     if (number < q->far_first) q->far_first = number;
 }
 
-/* Places rise with the time of scheduling; within a time they are numbers. */
-static uint64_t keyed_place(struct ww_queue *q) {
-    if (q->is_late) return q->late++;
-    uint64_t ps = q->now > q->floor ? q->now : q->floor, place = ps < TIME_END ? ps << (NUMBER_BITS + 1) : 0;
-    return q->order = place > q->order ? place : q->order + 1;
+/* Of a keyed queue: places rise with the time of scheduling; within a time they are numbers. */
+static inline void order_by_time(struct ww_queue *q) {
+    uint64_t ps = q->now > q->floor ? q->now : q->floor, place = ps << (NUMBER_BITS + 1);
+    if (q->keyed && ps < TIME_END && place > q->order) q->order = place;
 }
 
 static inline uint64_t next_place(struct ww_queue *q) {
-    return q->keyed ? keyed_place(q) : q->order++;
+    return q->is_late ? q->late++ : q->order++;
 }
 
 static inline void add_at(struct ww_queue *q, struct ww_event *e, uint64_t time, uint64_t place) {
-    assert(!e->queued && time >= q->now);
+    assert(time >= q->now);
     e->time = time;
     e->order = place;
     e->queued = true;
@@ -108,11 +111,13 @@ static inline void add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
 }
 
 void ww_queue_add(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    assert(!e->queued);
     add(q, e, time);
 }
 
 void ww_queue_floor(struct ww_queue *q, uint64_t time) {
     q->floor = time;
+    order_by_time(q);
 }
 
 static void clear_bucket(struct ww_queue *q, uint32_t index) {
@@ -147,17 +152,22 @@ void ww_queue_cancel(struct ww_queue *q, struct ww_event *e) {
     if (last == e) q->ring[e->bucket] = previous;
 }
 
+static __attribute__((noinline)) void move_to(struct ww_queue *q, struct ww_event *e, uint64_t time) {
+    ww_queue_cancel(q, e);
+    add(q, e, time);
+}
+
 void ww_queue_earlier(struct ww_queue *q, struct ww_event *e, uint64_t time) {
     if (time < q->floor) time = q->floor;
-    if (e->queued) {
-        if (e->time <= time) return;
-        ww_queue_cancel(q, e);
-    }
-    add(q, e, time);
+    if (!e->queued)
+        add(q, e, time);
+    else if (e->time > time)
+        move_to(q, e, time);
 }
 
 void ww_queue_keyed(struct ww_queue *q) {
     q->keyed = true;
+    order_by_time(q);
 }
 
 void ww_queue_late(struct ww_queue *q, uint64_t ps) {
@@ -171,7 +181,7 @@ void ww_queue_on_time(struct ww_queue *q) {
 }
 
 uint64_t ww_queue_place(struct ww_queue *q) {
-    return q->keyed ? keyed_place(q) : 0;
+    return q->keyed ? next_place(q) : 0;
 }
 
 void ww_queue_earlier_since(struct ww_queue *q, struct ww_event *e, uint64_t time, uint64_t place) {
@@ -246,8 +256,11 @@ static inline void fire(struct ww_queue *q, uint32_t index) {
     else
         prefetch_owner(last->next);
     e->queued = false;
-    q->now = e->time;
-    q->base = e->time >> q->shift;
+    if (e->time != q->now) {
+        q->now = e->time;
+        q->base = e->time >> q->shift;
+        order_by_time(q);
+    }
     e->fn(e->owner, e, q->now);
 }
 
@@ -258,7 +271,7 @@ bool ww_queue_step(struct ww_queue *q) {
     return true;
 }
 
-bool ww_queue_step_by(struct ww_queue *q, uint64_t time) {
+static inline bool step_by(struct ww_queue *q, uint64_t time) {
     uint32_t index = first_bucket(q);
     if (q->far && (index == BUCKETS || q->far_first <= q->ring[index]->next->time >> q->shift)) {
         if (ww_queue_next(q) > time) return false; /* the ring does not move for it */
@@ -267,6 +280,15 @@ bool ww_queue_step_by(struct ww_queue *q, uint64_t time) {
     if (index == BUCKETS || q->ring[index]->next->time > time) return false;
     fire(q, index);
     return true;
+}
+
+bool ww_queue_step_by(struct ww_queue *q, uint64_t time) {
+    return step_by(q, time);
+}
+
+void ww_queue_run_by(struct ww_queue *q, uint64_t time, const uint64_t *live, const uint32_t *under_way) {
+    while (*live || *under_way)
+        if (!step_by(q, time)) return;
 }
 
 uint64_t ww_queue_now(const struct ww_queue *q) {

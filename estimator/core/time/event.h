@@ -59,6 +59,8 @@ void ww_queue_cancel(struct ww_queue *q, struct ww_event *e);
 bool ww_queue_step(struct ww_queue *q);
 /* The same if its time is not after `time`. */
 bool ww_queue_step_by(struct ww_queue *q, uint64_t time);
+/* All of these, as long as one of the two counts is not 0. */
+void ww_queue_run_by(struct ww_queue *q, uint64_t time, const uint64_t *live, const uint32_t *under_way);
 uint64_t ww_queue_now(const struct ww_queue *q);
 /* Time of the next event, UINT64_MAX if none. */
 uint64_t ww_queue_next(const struct ww_queue *q);
