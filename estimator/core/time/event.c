@@ -247,8 +247,8 @@ static inline uint32_t next_bucket(struct ww_queue *q) {
     return first_bucket(q);
 }
 
-/* Fires the first event of the bucket. */
-static inline void fire(struct ww_queue *q, uint32_t index) {
+/* Takes the first event out of the bucket. */
+static inline struct ww_event *take_first(struct ww_queue *q, uint32_t index) {
     struct ww_event *last = q->ring[index], *e = last->next;
     last->next = e->next;
     if (e == last)
@@ -256,12 +256,18 @@ static inline void fire(struct ww_queue *q, uint32_t index) {
     else
         prefetch_owner(last->next);
     e->queued = false;
+    return e;
+}
+
+/* Fires the first event of the bucket. */
+static inline void fire(struct ww_queue *q, uint32_t index) {
+    struct ww_event *e = take_first(q, index);
     if (e->time != q->now) {
         q->now = e->time;
         q->base = e->time >> q->shift;
         order_by_time(q);
     }
-    e->fn(e->owner, e, q->now);
+    e->fn(e->owner, e, e->time);
 }
 
 bool ww_queue_step(struct ww_queue *q) {
@@ -286,9 +292,22 @@ bool ww_queue_step_by(struct ww_queue *q, uint64_t time) {
     return step_by(q, time);
 }
 
+/* Fires the other events of this time. False: the counts have become 0. */
+static inline bool fire_others(struct ww_queue *q, const uint64_t *live, const uint32_t *under_way) {
+    const uint32_t index = (uint32_t)q->base % BUCKETS;
+    const uint64_t now = q->now;
+    while (*live || *under_way) {
+        if (!q->ring[index] || q->ring[index]->next->time != now) return true;
+        struct ww_event *e = take_first(q, index);
+        e->fn(e->owner, e, now);
+    }
+    return false;
+}
+
 void ww_queue_run_by(struct ww_queue *q, uint64_t time, const uint64_t *live, const uint32_t *under_way) {
-    while (*live || *under_way)
-        if (!step_by(q, time)) return;
+    if (!*live && !*under_way) return;
+    while (step_by(q, time))
+        if (!fire_others(q, live, under_way)) return;
 }
 
 uint64_t ww_queue_now(const struct ww_queue *q) {
