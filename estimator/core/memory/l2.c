@@ -52,7 +52,9 @@ static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
     for (uint32_t i = end; i > at; i--)
         packet[(in->packet_head + i) & mask] = packet[(in->packet_head + i - 1) & mask];
     packet[(in->packet_head + at) & mask] = last;
-    if (at == 0) wake_for(s, last.ready);
+    if (at) return;
+    in->found = false;
+    wake_for(s, last.ready);
 }
 
 /* Puts a request into an input of the slice; it is at the tags at cycle `ready`. */
@@ -126,15 +128,13 @@ static uint32_t next_in_turn(uint32_t i, uint32_t count) {
 void ww_l2_room(void *context, uint32_t channel, uint64_t ps) {
     struct ww_l2 *l2 = context;
     const uint32_t count = l2->slices_per_channel, turn = l2->turn[channel];
-    uint64_t edge = edge_at(l2, ps);
     for (uint32_t n = 0, i = turn; n < count; n++) {
         struct ww_l2_slice *s = &l2->slice[channel * count + i];
         i = next_in_turn(i, count);
         for (uint32_t side = 0; side < l2->sides; side++) {
             const struct ww_l2_input *in = &s->in[side];
             if (!in->blocked || !(in->waits & (WW_L2_WAIT_READ | WW_L2_WAIT_WRITE))) continue;
-            if (head_may_go(s, in) && !ww_event_is_by(&s->event, edge))
-                ww_queue_earlier(l2->queue, &s->event, edge);
+            if (head_may_go(s, in) && !ww_event_is_by(&s->event, ps)) wake(s, ps);
         }
     }
     l2->turn[channel] = next_in_turn(turn, count);
@@ -244,11 +244,21 @@ WW_AHEAD prefetch_fills(const struct ww_l2_slice *s, const struct ww_l2_fills *f
     }
 }
 
-/* The same for the request that will be looked up next: the head, or, if that waits, the one behind it. */
-WW_AHEAD prefetch_request(const struct ww_l2_slice *s, const struct ww_l2_input *in) {
+/* The request that will be served next is looked up, and the host loads the line, or the one that it would
+ * replace. A head that waits has been; then it is about the request behind it, which is probably a miss. */
+static void look_ahead(struct ww_l2_slice *s, struct ww_l2_input *in) {
+    struct ww_l2_tags *tags = &s->tags;
     if (in->packet_count <= in->blocked) return;
     const struct ww_l2_packet *p = &in->packet[(in->packet_head + in->blocked) & in->packet_mask];
-    ww_l2_tags_prefetch(&s->tags, p->set, p->local >> s->l2->line_shift);
+    uint32_t index = WW_NONE;
+    if (!in->blocked && !in->begun && !in->found && s->l2->parts == 1) {
+        in->part = ww_l2_first_part(s, p, p->granules);
+        in->installs = tags->installs;
+        in->found = true;
+        index = in->part.index;
+    }
+    if (index == WW_NONE) index = p->set * tags->stride + ww_l2_tags_oldest(tags, p->set);
+    __builtin_prefetch(&tags->line[index], 1);
 }
 
 /* Serves the fills of one side whose time has come; true if there was one. */
@@ -349,7 +359,7 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     if (next != UINT64_MAX)
         ww_queue_earlier(l2->queue, event, ww_clock_time(l2->clock, max64(next, cycle + 1)));
     if (!taken) return;
-    prefetch_request(s, &s->in[WW_L2_NEAR]);
+    look_ahead(s, &s->in[WW_L2_NEAR]);
     ww_xbar_wake(l2->xbar, s->index, now_ps);
 }
 

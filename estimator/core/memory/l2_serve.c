@@ -3,6 +3,7 @@
 #include "l2_part.h"
 #include "l2_prefetch.h"
 #include <assert.h>
+#include <string.h>
 
 static uint32_t bits(uint32_t mask) {
     return ww_bits8(mask);
@@ -322,6 +323,18 @@ static inline struct ww_l2_txn txn_of(const struct ww_l2_packet *p) {
                               .kinds = p->kinds};
 }
 
+/* The same of a read in its place, but for what it waits for. */
+static inline void begin_read(struct ww_l2_txn *t, const struct ww_l2_packet *p) {
+    t->address = p->address;
+    t->tag = p->tag;
+    t->sm = p->sm;
+    t->bytes = t->atomic_ops = 0;
+    t->left = p->granules;
+    t->have = 0;
+    t->level = WW_LEVEL_L2;
+    t->kinds = p->kinds;
+}
+
 static bool begin_txn(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p) {
     uint32_t n = s->free_txn.first;
     if (n == WW_NONE) return false;
@@ -377,18 +390,20 @@ static bool read_absent(struct ww_l2_slice *s, const struct ww_l2_packet *p, str
     const uint32_t sectors = bits(need), n = s->free_txn.first, m = s->free_miss.first;
     if (l2->mshrs - s->mshrs_used < sectors || !s->waits || n == WW_NONE) return false;
     if (!ww_dram_has_room(s->room, WW_DRAM_READ)) return false;
-    uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
+    uint32_t victim = ww_l2_tags_victim_in_order(&s->tags, part->set);
     if (victim == WW_NONE) return false;
     if (s->tags.line[victim].dirty && !ww_dram_has_room(s->room, WW_DRAM_WRITE)) return false;
     ww_l2_replace(s, part, victim, cycle);
     if (more && s->mshrs_used + bits(need | more) > l2->mshrs) more = 0;
     struct ww_l2_txn *t = &s->txn[n];
     ww_free_taken(&s->free_txn, t->wait.next);
-    *t = txn_of(p);
+    begin_read(t, p);
     t->wait = (struct ww_l2_wait_for){.next = WW_NONE, .mask = need, .shift = part->shift};
     struct ww_l2_miss *miss = &s->miss[m];
     ww_free_taken(&s->free_miss, miss->next);
-    *miss = (struct ww_l2_miss){.line = victim, .first = n, .last = n};
+    miss->line = victim;
+    miss->first = miss->last = n;
+    memset(miss->joined, 0, sizeof miss->joined);
     for (uint8_t left = need; left; left &= (uint8_t)(left - 1)) miss->joined[__builtin_ctz(left)] = 1;
     s->tags.line[victim].miss = m;
     s->tags.line[victim].pending = need | more;

@@ -61,6 +61,8 @@ bool ww_l2_tags_init(struct ww_l2_tags *t, const struct ww_gpu_spec *gpu, struct
 /* Index of the way to replace in a set: an empty one, else by policy among lines without pending sectors;
  * WW_NONE if all are pending. */
 uint32_t ww_l2_tags_victim(struct ww_l2_tags *t, uint32_t set);
+/* The same where ways are replaced in an order: nearly always the oldest one. */
+static inline uint32_t ww_l2_tags_victim_in_order(struct ww_l2_tags *t, uint32_t set);
 /* The way that is the next newer one than `way`, WW_NONE: that is the newest. */
 uint32_t ww_l2_tags_newer(const struct ww_l2_tags *t, uint32_t set, uint32_t way);
 /* Makes way `index` hold line `number` with no sector valid; no use of it yet. */
@@ -103,6 +105,15 @@ static inline uint32_t ww_l2_tags_find(const struct ww_l2_tags *t, uint32_t set,
 static inline uint32_t ww_l2_tags_oldest(const struct ww_l2_tags *t, uint32_t set) {
     uint32_t last = set * t->stride + t->ways - 1;
     return t->order ? (uint32_t)(t->order[last / 8] >> last % 8 * 8 & 255) : t->oldest[set];
+}
+
+static inline uint32_t ww_l2_tags_victim_in_order(struct ww_l2_tags *t, uint32_t set) {
+    uint32_t first = set * t->stride;
+    if (t->order && t->order[first / 8]) {
+        uint32_t last = first + t->ways - 1, index = first + (uint8_t)(t->order[last / 8] >> last % 8 * 8);
+        if (!t->line[index].pending) return index;
+    }
+    return ww_l2_tags_victim(t, set);
 }
 
 /* The host loads the line of the number, or the one that it would replace: it is looked up soon. */
