@@ -5,6 +5,9 @@
 #include "l2_prefetch.h"
 #include <assert.h>
 
+/* Of the one function that serves a slice's event. */
+#define INLINE static inline __attribute__((always_inline))
+
 static uint64_t max64(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
@@ -58,14 +61,13 @@ static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
 }
 
 /* Puts a request into an input of the slice; it is at the tags at cycle `ready`. */
-static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_request *request, uint64_t local,
-                 uint8_t granules, uint64_t ready) {
+INLINE void push(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_mem_request *request,
+                 uint64_t local, uint8_t granules, uint64_t ready) {
     struct ww_l2 *l2 = s->l2;
-    struct ww_l2_input *in = &s->in[side];
     assert(in->packet_count <= in->packet_mask);
     uint32_t place = (in->packet_head + in->packet_count) & in->packet_mask;
     struct ww_l2_packet *p = &in->packet[place], *next = &in->packet[(place + 1) & in->packet_mask];
-    *p = ww_l2_packet(request, local, granules, ready);
+    ww_l2_write_packet(p, request, local, granules, ready);
     p->set = ww_l2_tags_set(&s->tags, local >> l2->line_shift);
     __builtin_prefetch((char *)(next + 1) - 1, 1);
     ++*l2->live;
@@ -75,24 +77,30 @@ static void push(struct ww_l2_slice *s, uint32_t side, const struct ww_mem_reque
         pass_later(s, in);
 }
 
+static void push_far(struct ww_l2_slice *s, const struct ww_mem_request *request, uint64_t local,
+                     uint8_t granules, uint64_t arrived) {
+    struct ww_l2 *l2 = s->l2;
+    uint64_t from = ww_l2_cross(l2, request->sm >= l2->side_sms, ww_bits8(granules), arrived);
+    push(s, &s->in[WW_L2_FAR], request, local, granules, from + l2->far_latency + l2->latency);
+    ww_l2_count(s, WW_C_L2_FAR, ww_bits8(granules) >> l2->sector_shift);
+}
+
 void ww_l2_push(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
                 uint8_t granules, uint64_t arrived) {
     struct ww_l2_slice *s = &l2->slice[slice];
     if (ww_l2_is_far(l2, request, slice)) {
-        uint64_t from = ww_l2_cross(l2, request->sm >= l2->side_sms, ww_bits8(granules), arrived);
-        push(s, WW_L2_FAR, request, local, granules, from + l2->far_latency + l2->latency);
-        ww_l2_count(s, WW_C_L2_FAR, ww_bits8(granules) >> l2->sector_shift);
+        push_far(s, request, local, granules, arrived);
         return;
     }
     if (l2->coalesce > 1 && ww_l2_coalesce(s, request, local, granules)) return;
-    push(s, WW_L2_NEAR, request, local, granules, arrived + ww_l2_latency(l2, slice, request->sm));
+    push(s, &s->in[WW_L2_NEAR], request, local, granules, arrived + ww_l2_latency(l2, slice, request->sm));
     if (l2->coalesce > 1) ww_l2_coalesce_last(s);
 }
 
 void ww_l2_push_walk(struct ww_l2 *l2, uint32_t slice, const struct ww_mem_request *request, uint64_t local,
                      uint64_t cycle) {
     if (l2->copy_bit) local &= WW_L2_COPY - 1;
-    push(&l2->slice[slice], WW_L2_NEAR, request, local, (uint8_t)request->sectors, cycle);
+    push(&l2->slice[slice], &l2->slice[slice].in[WW_L2_NEAR], request, local, (uint8_t)request->sectors, cycle);
 }
 
 void ww_l2_add_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill fill) {
@@ -205,7 +213,7 @@ static bool feed_one(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint64_t
 }
 
 /* One fill; false if it must wait for room for its replies. */
-static bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *f, uint64_t cycle) {
+INLINE bool serve_fill(struct ww_l2_slice *s, uint32_t side, struct ww_l2_fill *f, uint64_t cycle) {
     struct ww_l2_miss *miss = &s->miss[f->miss];
     struct ww_l2_line *line = &s->tags.line[miss->line];
     if (!f->begun) {
@@ -262,7 +270,7 @@ static void look_ahead(struct ww_l2_slice *s, struct ww_l2_input *in) {
 }
 
 /* Serves the fills of one side whose time has come; true if there was one. */
-static bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
+INLINE bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
     struct ww_l2_fills *fills = &s->fills[side];
     bool served = false;
     while (fills->count) {
@@ -278,7 +286,7 @@ static bool serve_fills(struct ww_l2_slice *s, uint32_t side, uint64_t cycle) {
 }
 
 /* Serves the head request of an input if its time has come; true if it was taken from the queue. */
-static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
+INLINE bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     struct ww_l2_packet *p = &in->packet[in->packet_head];
     if (!in->packet_count || p->ready > cycle || s->free > cycle) return false;
@@ -307,7 +315,7 @@ static bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
 
 /* Serves heads whose turn comes within WW_L2_HEADS_AHEAD cycles, each at its own cycle; true: some were taken.
  */
-static bool serve_heads(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
+INLINE bool serve_heads(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle) {
     bool taken = false;
     for (uint64_t end = cycle + WW_L2_HEADS_AHEAD;;) {
         uint64_t turn = cycle;
@@ -319,7 +327,7 @@ static bool serve_heads(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t 
 }
 
 /* Serves an input; *next: when to look at it again, if that is earlier. True: some requests were taken. */
-static bool serve_input(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle, bool filled,
+INLINE bool serve_input(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t cycle, bool filled,
                         uint64_t *next) {
     bool taken = false;
     /* A blocked head is tried again after a fill, or when what it lacked is there. */
@@ -331,23 +339,23 @@ static bool serve_input(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t 
     return taken;
 }
 
-static void next_fill(const struct ww_l2_slice *s, uint32_t side, uint64_t *next) {
+INLINE void next_fill(const struct ww_l2_slice *s, uint32_t side, uint64_t *next) {
     const struct ww_l2_fills *f = &s->fills[side];
     if (!f->count || f->fill[f->head].begun) return;
     uint64_t fill = max64(f->fill[f->head].ready, s->fill_free);
     if (fill < *next) *next = fill;
 }
 
-static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
-    struct ww_l2_slice *s = owner;
+/* near_only: a constant, whether nothing comes from the other partition or from elsewhere. */
+INLINE void pass(struct ww_l2_slice *s, struct ww_event *event, uint64_t now_ps, bool near_only) {
     struct ww_l2 *l2 = s->l2;
     uint64_t cycle = ww_clock_cycle(l2->clock, now_ps), next = UINT64_MAX;
     bool filled = serve_fills(s, WW_L2_NEAR, cycle), taken = false;
-    if (l2->elsewhere) {
+    if (!near_only && l2->elsewhere) {
         filled |= serve_fills(s, WW_L2_FAR, cycle);
         next_fill(s, WW_L2_FAR, &next);
     }
-    if (l2->sides > 1) {
+    if (!near_only && l2->sides > 1) {
         filled |= serve_fills(s, WW_L2_FAR, cycle);
         taken = serve_input(s, &s->in[WW_L2_FAR], cycle, filled, &next);
         next_fill(s, WW_L2_FAR, &next);
@@ -361,6 +369,14 @@ static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     if (!taken) return;
     look_ahead(s, &s->in[WW_L2_NEAR]);
     ww_xbar_wake(l2->xbar, s->index, now_ps);
+}
+
+static void slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    pass(owner, event, now_ps, false);
+}
+
+static void near_slice_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    pass(owner, event, now_ps, true);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -446,7 +462,8 @@ static bool slice_init(struct ww_l2 *l2, uint32_t index, const struct ww_gpu_spe
     uint64_t joined = (uint64_t)l2->mshrs * l2->merge;
     uint32_t waiters = joined < WW_L2_WAITERS_MAX ? (uint32_t)joined : WW_L2_WAITERS_MAX;
     uint32_t packets = power_of_two(l2->xbar->packet_limit + l2->walks), fills = power_of_two(l2->mshrs);
-    s->event = (struct ww_event){.fn = slice_event, .owner = s};
+    bool near_only = l2->sides == 1 && !l2->elsewhere;
+    s->event = (struct ww_event){.fn = near_only ? near_slice_event : slice_event, .owner = s};
     s->l2 = l2;
     s->index = index;
     s->channel = index / l2->slices_per_channel;

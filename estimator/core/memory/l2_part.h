@@ -24,22 +24,29 @@ static inline void ww_l2_tell(const struct ww_l2 *l2, uint16_t sm, uint64_t line
     if (l2->performed) l2->performed(l2->performed_context, sm, line, ww_clock_time(l2->clock, cycle));
 }
 
-/* A request as a slice has it; it is at the tags at cycle `ready`. */
+/* A request as a slice has it; it is at the tags at cycle `ready`. Its set is the caller's to write. */
+static inline void ww_l2_write_packet(struct ww_l2_packet *p, const struct ww_mem_request *request,
+                                      uint64_t local, uint8_t granules, uint64_t ready) {
+    p->address = request->address;
+    p->local = local;
+    p->ready = ready;
+    p->tag = request->tag;
+    p->inst = request->inst;
+    p->sm = request->sm;
+    p->bytes = request->bytes;
+    p->atomic_ops = request->atomic_ops;
+    p->granules = granules;
+    p->kinds = (struct ww_l2_kinds){.kind = request->kind & 3u,
+                                    .needs_reply = request->needs_reply & 3u,
+                                    .fine = request->fine & 1u,
+                                    .walked = request->walked & 1u};
+}
+
 static inline struct ww_l2_packet ww_l2_packet(const struct ww_mem_request *request, uint64_t local,
                                                uint8_t granules, uint64_t ready) {
-    return (struct ww_l2_packet){.address = request->address,
-                                 .local = local,
-                                 .ready = ready,
-                                 .tag = request->tag,
-                                 .inst = request->inst,
-                                 .sm = request->sm,
-                                 .bytes = request->bytes,
-                                 .atomic_ops = request->atomic_ops,
-                                 .granules = granules,
-                                 .kind = request->kind & 3u,
-                                 .needs_reply = request->needs_reply & 3u,
-                                 .fine = request->fine & 1u,
-                                 .walked = request->walked & 1u};
+    struct ww_l2_packet p = {0};
+    ww_l2_write_packet(&p, request, local, granules, ready);
+    return p;
 }
 
 /* Sectors of the L1 that granules make up. */
