@@ -11,6 +11,7 @@ struct ww_exchange *ww_exchange_new(uint32_t sms) {
     *x = (struct ww_exchange){.retry = calloc(sms, sizeof *x->retry),
                               .reply = calloc(sms, sizeof *x->reply),
                               .retry_ps = UINT64_MAX,
+                              .watched = WW_TOLD_NONE,
                               .sms = sms};
     if (!x->retry || !x->reply) {
         ww_exchange_free(x);
@@ -24,6 +25,8 @@ void ww_exchange_free(struct ww_exchange *x) {
     if (!x) return;
     free(x->tell.item);
     free(x->told.item);
+    free(x->took.item);
+    free(x->taken.item);
     free(x->take.item);
     free(x->send.item);
     free(x->retry);
@@ -39,30 +42,28 @@ static void *grow(void *item, uint32_t *capacity, size_t size) {
     return grown;
 }
 
-struct ww_told *ww_exchange_tell(struct ww_exchange *x) {
+bool ww_exchange_more_told(struct ww_exchange *x) {
     struct ww_told_list *l = &x->tell;
-    if (l->count == l->capacity) {
-        struct ww_told *grown = grow(l->item, &l->capacity, sizeof *grown);
-        if (!grown) {
-            x->failed = true;
-            return NULL;
-        }
-        l->item = grown;
-    }
-    return &l->item[l->count++];
+    struct ww_told *grown = grow(l->item, &l->capacity, sizeof *grown);
+    if (grown) l->item = grown;
+    if (!grown) x->failed = true;
+    return grown;
 }
 
-struct ww_sent *ww_exchange_send(struct ww_exchange *x) {
+bool ww_exchange_more_taken(struct ww_exchange *x) {
+    struct ww_taken_list *l = &x->took;
+    struct ww_taken *grown = grow(l->item, &l->capacity, sizeof *grown);
+    if (grown) l->item = grown;
+    if (!grown) x->failed = true;
+    return grown;
+}
+
+bool ww_exchange_more_sent(struct ww_exchange *x) {
     struct ww_sent_list *l = &x->send;
-    if (l->count == l->capacity) {
-        struct ww_sent *grown = grow(l->item, &l->capacity, sizeof *grown);
-        if (!grown) {
-            x->full = true;
-            return NULL;
-        }
-        l->item = grown;
-    }
-    return &l->item[l->count++];
+    struct ww_sent *grown = grow(l->item, &l->capacity, sizeof *grown);
+    if (grown) l->item = grown;
+    if (!grown) x->full = true;
+    return grown;
 }
 
 void ww_exchange_retry(struct ww_exchange *x, uint16_t sm, uint64_t ps) {

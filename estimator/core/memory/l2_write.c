@@ -95,7 +95,8 @@ bool ww_l2_serve_write(struct ww_l2_slice *s, struct ww_l2_input *in, const stru
     for (uint32_t k = 0; k < l2->parts; k++) {
         uint8_t granules = ww_l2_granules_in(l2, in->left, k);
         if (!granules) continue;
-        struct ww_l2_part part = k ? ww_l2_find_part(s, p, k, granules) : ww_l2_only_part(s, in, p);
+        struct ww_l2_part part =
+            l2->parts == 1 ? ww_l2_only_part(s, in, p) : ww_l2_find_part(s, p, k, granules);
         if (!write_part(s, in, p, &part, cycle)) return false;
         if (l2->side_slices) ww_l2_drop_copy(s, part.number, part.want);
         ww_l2_count(s, WW_C_L2_SECTOR_WRITE, bits(part.want));

@@ -278,11 +278,18 @@ bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end) {
     struct ww_exchange *x = m->exchange;
     take_requests(m);
     assert(x->next == x->told.count);
+    assert(x->watched == WW_TOLD_NONE);
+    ww_xbar_told_all(&m->xbar);
     struct ww_told_list told = x->tell;
+    struct ww_taken_list taken = x->took;
     struct ww_sent_list sent = x->send;
     x->tell = x->told;
     x->tell.count = x->next = 0;
     x->told = told;
+    x->took = x->taken;
+    x->took.count = x->next_taken = 0;
+    x->taken = taken;
+    ww_xbar_watch(&m->xbar);
     x->send = x->take;
     x->take = sent;
     for (uint32_t sm = 0; sm < x->sms; sm++) {
@@ -291,7 +298,6 @@ bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end) {
     }
     for (uint32_t i = told.count; i--;) {
         struct ww_told *t = &told.item[i];
-        if (t->slice != WW_TOLD_REPLY) continue;
         t->after = quiet[t->sm];
         t->next = x->reply[t->sm];
         quiet[t->sm] = t->ps;
@@ -304,13 +310,11 @@ void ww_memsys_tick(struct ww_memsys *m, uint64_t ps) {
     m->exchange->tick_ps = ps;
 }
 
-static uint64_t told_ps(const struct ww_exchange *x) {
-    return x->next < x->told.count ? x->told.item[x->next].ps : UINT64_MAX;
-}
-
 uint64_t ww_memsys_told(const struct ww_memsys *m) {
     const struct ww_exchange *x = m->exchange;
-    return told_ps(x) < x->retry_ps ? told_ps(x) : x->retry_ps;
+    uint64_t ps = ww_exchange_reply_ps(x), taken = ww_exchange_watched_ps(x);
+    if (x->retry_ps < ps) ps = x->retry_ps;
+    return taken < ps ? taken : ps;
 }
 
 const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet) {
@@ -322,21 +326,25 @@ const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm
     return &t->reply;
 }
 
-uint32_t ww_memsys_tell(struct ww_memsys *m) {
+/* The next message is no reply. */
+static __attribute__((noinline)) uint32_t tell_other(struct ww_memsys *m) {
     struct ww_exchange *x = m->exchange;
     const struct ww_memsys_client *client = &m->xbar.client;
-    if (x->retry_ps < told_ps(x)) {
-        uint64_t ps = x->retry_ps;
+    uint64_t ps = x->retry_ps;
+    if (ww_exchange_watched_ps(x) <= ps)
+        ww_xbar_tell_watched(&m->xbar);
+    else
         client->unblocked(client->context, ww_exchange_take_retry(x), ps);
-        return WW_MEMSYS_NO_REPLY;
-    }
+    return WW_MEMSYS_NO_REPLY;
+}
+
+uint32_t ww_memsys_tell(struct ww_memsys *m) {
+    struct ww_exchange *x = m->exchange;
+    uint64_t reply = ww_exchange_reply_ps(x);
+    if (x->retry_ps < reply || ww_exchange_watched_ps(x) < reply) return tell_other(m);
     uint32_t i = x->next++;
     const struct ww_told *t = &x->told.item[i];
     if (x->next + 4 < x->told.count) __builtin_prefetch(t + 4);
-    if (t->slice != WW_TOLD_REPLY) {
-        ww_xbar_told(&m->xbar, t->slice, t->count, t->ps);
-        return WW_MEMSYS_NO_REPLY;
-    }
     return x->reply[t->sm] <= i ? t->sm : WW_MEMSYS_TAKEN;
 }
 
@@ -345,6 +353,8 @@ bool ww_memsys_join(struct ww_memsys *m, uint64_t ps) {
     take_requests(m);
     catch_up(m, ps);
     x->tell.count = x->told.count = x->next = x->send.count = 0;
+    x->took.count = x->taken.count = x->next_taken = 0;
+    x->watched = WW_TOLD_NONE;
     m->exchange = m->xbar.exchange = NULL;
     ww_xbar_join(&m->xbar, x);
     for (int i = 0; i < WW_COUNTER_COUNT; i++) m->counter[i] += x->counter[i];

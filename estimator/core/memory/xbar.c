@@ -16,10 +16,39 @@ void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle) {
     ww_queue_earlier(x->queue, &p->retry, ww_clock_time(x->clock, cycle));
 }
 
+/* SMs begin to wait for the slice: when it has taken requests must be told in time. */
+static void watch(struct ww_xbar *x, uint32_t slice) {
+    struct ww_exchange *e = x->exchange;
+    uint32_t end = e->watched < e->taken.count ? e->watched : e->taken.count, i = e->next_taken;
+    while (i < end && e->taken.item[i].slice != slice) i++;
+    if (i < end) e->watched = i;
+}
+
+void ww_xbar_watch(struct ww_xbar *x) {
+    struct ww_exchange *e = x->exchange;
+    uint32_t end = x->refusals ? e->taken.count : 0, i = e->next_taken;
+    while (i < end && !x->door[e->taken.item[i].slice].refused) i++;
+    e->watched = i < end ? i : WW_TOLD_NONE;
+}
+
 static void refuse_at_slice(struct ww_xbar *x, uint16_t sm, uint32_t slice) {
     uint64_t *word = &x->refused[slice * x->words + sm / 64], bit = (uint64_t)1 << (sm % 64);
-    if (!(*word & bit)) x->door[slice].refused++;
+    if (*word & bit) return;
     *word |= bit;
+    x->refusals++;
+    if (!x->door[slice].refused++ && x->exchange) watch(x, slice);
+}
+
+static inline void take_told(struct ww_xbar *x, const struct ww_taken *t) {
+    x->door[t->slice].packets -= t->count;
+}
+
+/* The slice's requests are too many; the SMs' side, apart from memory, learns of all that were taken by now. */
+static __attribute__((noinline)) bool is_full(struct ww_xbar *x, uint32_t slice) {
+    struct ww_exchange *e = x->exchange;
+    while (e && e->next_taken < e->taken.count && e->taken.item[e->next_taken].ps <= e->tick_ps)
+        take_told(x, &e->taken.item[e->next_taken++]);
+    return x->door[slice].packets >= x->packet_limit;
 }
 
 /* The cycle of a send, which many SMs have in common. */
@@ -40,7 +69,7 @@ bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t paylo
         ww_xbar_call_back(x, sm, ww_xbar_port_free(x, sm, cycle));
         return false;
     }
-    if (s->packets >= x->packet_limit) {
+    if (s->packets >= x->packet_limit && is_full(x, slice)) {
         refuse_at_slice(x, sm, slice);
         return false;
     }
@@ -113,6 +142,7 @@ static uint32_t pop_refused(struct ww_xbar *x, uint32_t slice) {
     set[word] &= ~((uint64_t)1 << (sm % 64));
     x->door[slice].next_sm = sm + 1 < x->words * 64 ? sm + 1 : 0;
     x->door[slice].refused--;
+    x->refusals--;
     return sm;
 }
 
@@ -134,17 +164,23 @@ void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
         call_refused(x, slice, now_ps);
         return;
     }
-    struct ww_told *t = ww_exchange_tell(x->exchange);
+    struct ww_taken *t = ww_exchange_took(x->exchange);
     if (!t) return;
-    t->ps = now_ps;
-    t->slice = slice;
-    t->count = x->slice[slice].taken;
+    *t = (struct ww_taken){now_ps, slice, x->slice[slice].taken};
     x->slice[slice].taken = 0;
 }
 
-void ww_xbar_told(struct ww_xbar *x, uint32_t slice, uint32_t count, uint64_t now_ps) {
-    x->door[slice].packets -= count;
-    call_refused(x, slice, now_ps);
+void ww_xbar_tell_watched(struct ww_xbar *x) {
+    struct ww_exchange *e = x->exchange;
+    const struct ww_taken *t = &e->taken.item[e->watched];
+    while (e->next_taken <= e->watched) take_told(x, &e->taken.item[e->next_taken++]);
+    call_refused(x, t->slice, t->ps);
+    ww_xbar_watch(x);
+}
+
+void ww_xbar_told_all(struct ww_xbar *x) {
+    struct ww_exchange *e = x->exchange;
+    while (e->next_taken < e->taken.count) take_told(x, &e->taken.item[e->next_taken++]);
 }
 
 /* Passes `payload` bytes, there at cycle `arrive`, through the trunk; returns when it begins to. */
@@ -196,7 +232,6 @@ static inline void give(struct ww_xbar *x, const struct ww_xbar_reply *r, uint64
     struct ww_told *t = ww_exchange_tell(x->exchange);
     if (!t) return;
     t->ps = now_ps;
-    t->slice = WW_TOLD_REPLY;
     t->reply = r->reply;
     t->sm = r->sm;
 }

@@ -66,6 +66,7 @@ struct ww_xbar_now { /* the time of the last send in cycles of a clock of this o
 struct ww_xbar {
     /* What sends change. */
     _Alignas(2 * WW_HOST_LINE) struct ww_xbar_now now;
+    uint32_t refusals; /* SMs that wait for slices, once for each */
     /* What replies change. */
     _Alignas(2 * WW_HOST_LINE) struct ww_free_list free_reply;
     uint32_t under_way; /* replies */
@@ -139,8 +140,13 @@ static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
 }
 /* Calls as many refused SMs as the slice has room for. They may send from within the call. */
 void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps);
-/* The SMs' side, apart from memory, learns that the slice took so many requests at that time. */
-void ww_xbar_told(struct ww_xbar *x, uint32_t slice, uint32_t count, uint64_t now_ps);
+/* The SMs' side, apart from memory, learns of requests that a slice has taken for which SMs wait; there are such.
+ */
+void ww_xbar_tell_watched(struct ww_xbar *x);
+/* It learns of all that were taken before the next exchange, and no SM waits for them. */
+void ww_xbar_told_all(struct ww_xbar *x);
+/* After an exchange: finds the first that SMs wait for. */
+void ww_xbar_watch(struct ww_xbar *x);
 /* SMs and memory part, and are together again: calls of SMs that their ports have refused change hands. */
 void ww_xbar_part(struct ww_xbar *x);
 void ww_xbar_join(struct ww_xbar *x, struct ww_exchange *exchange);
