@@ -128,11 +128,6 @@ INLINE int32_t *groups_ready(struct ww_dram_channel *c, struct shape shape) {
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* A time and, of equal times, an age, to be compared. */
-INLINE uint64_t key_of(int32_t time, int32_t order) {
-    return (uint64_t)(uint32_t)time << 32 | (uint32_t)order;
-}
-
 /* By bank group, the bank whose column command goes first: of those with a hit the one that is ready first, the
  * older entry of equals. */
 struct bests {
@@ -177,18 +172,6 @@ INLINE void look_at_columns(struct ww_dram_channel *c, struct shape shape, uint3
                             struct bests *bests) {
     for (uint32_t group = 0; group < shape.lanes; group += 4)
         look_at_vector(c, shape, dir, cycle, group, bests);
-}
-
-/* A bank has a hit: it may be its group's best. */
-INLINE void add_column(struct ww_dram_channel *c, struct shape shape, uint32_t bank, uint32_t dir,
-                       int32_t cycle, struct bests *bests) {
-    const struct ww_dram_block *b = block_of(c, shape, bank);
-    uint32_t i = bank % WW_DRAM_BLOCK, g = bank & (c->dram->groups - 1);
-    int32_t first = ww_dram_later(b->column_ready[i], cycle), order = b->of[dir].hit_order[i];
-    if (key_of(first, order) > key_of(bests->first[g], bests->order[g])) return;
-    bests->first[g] = first;
-    bests->ready[g] = ww_dram_later(first, groups_ready(c, shape)[g]);
-    bests->order[g] = order;
 }
 
 /* Of all groups' best banks, the one with the earliest column command, the older entry of equals; when, or
@@ -306,19 +289,7 @@ struct view {
     struct bests bests;
 };
 
-/* Looks at all banks. True: it need not be done anew in this cycle as long as nothing is pushed and the
- * direction stays. */
-INLINE bool look(struct ww_dram_channel *c, struct shape shape, enum ww_dram_direction dir, int32_t cycle,
-                 struct view *v) {
-    bool starving = may_starve(c, cycle);
-    if (c->left_out) take_in(c);
-    if (starving) leave_out_starved(c, dir, cycle);
-    look_at_columns(c, shape, dir, cycle, &v->bests);
-    look_at_rows(c, shape, dir, cycle, &v->rows);
-    return !starving;
-}
-
-/* The same after look() and open_rows(), when column commands have ended hits of one bank and nothing else has
+/* Looks again after open_rows(), when column commands have ended hits of one bank and nothing else has
  * changed: rows that could be opened now are, and the others' times are known. False: the bank's row command is
  * due. */
 INLINE bool look_at_bank(struct ww_dram_channel *c, struct shape shape, uint32_t bank,
@@ -343,20 +314,24 @@ INLINE void open_for_head(struct ww_dram_channel *c, struct shape shape, uint32_
     ww_dram_set_hit(c, b, i, !dir, find_row(c, b->of[!dir].head[i], row));
 }
 
-/* Looks, begins the row changes whose time has come, the oldest entry's first, and makes the choice good for
- * what comes after. As look(). */
+/* Looks at all banks and begins the row changes whose time has come, the oldest entry's first. True: it need not
+ * be looked anew in this cycle as long as nothing is pushed and the direction stays. */
 INLINE bool open_rows(struct ww_dram_channel *c, struct shape shape, enum ww_dram_direction dir, int32_t cycle,
                       struct view *v) {
-    for (;;) {
-        bool holds = look(c, shape, dir, cycle, v);
-        if (!v->rows.one) return holds;
+    bool starving, more;
+    do {
+        starving = may_starve(c, cycle);
+        if (c->left_out) take_in(c);
+        if (starving) leave_out_starved(c, dir, cycle);
+        look_at_rows(c, shape, dir, cycle, &v->rows);
+        if (!v->rows.one) break;
         open_for_head(c, shape, v->rows.bank, dir, cycle);
         int32_t ahead = ww_dram_row_slot(c);
-        if (v->rows.more && ahead <= cycle) continue; /* the next one may begin now, too */
-        add_column(c, shape, v->rows.bank, dir, cycle, &v->bests);
+        more = v->rows.more && ahead <= cycle; /* the next one may begin now, too */
         if (v->rows.more && ahead < v->rows.next) v->rows.next = ahead;
-        return holds;
-    }
+    } while (more);
+    look_at_columns(c, shape, dir, cycle, &v->bests);
+    return !starving;
 }
 
 /* Entry n of a bank has no burst left since `cycle`; the last one's data pass the bus until data_end. */
@@ -385,9 +360,9 @@ INLINE void end_entry(struct ww_dram_channel *c, struct ww_dram_block *b, uint32
 }
 
 /* The next choice may be for the other direction. */
-INLINE bool may_turn(const struct ww_dram_channel *c) {
-    return c->writing ? c->room.bursts[WW_DRAM_WRITE] <= c->dram->write_low
-                      : c->room.bursts[WW_DRAM_WRITE] >= c->dram->write_high;
+INLINE bool may_turn(const struct ww_dram_channel *c, enum ww_dram_direction dir) {
+    return dir == WW_DRAM_WRITE ? c->room.bursts[WW_DRAM_WRITE] <= c->dram->write_low
+                                : c->room.bursts[WW_DRAM_WRITE] >= c->dram->write_high;
 }
 
 /* Counts column commands of one direction, of which `hits` found their row open. */
@@ -400,53 +375,44 @@ INLINE void count_columns(const struct ww_dram_channel *c, enum ww_dram_directio
     counter[WW_C_DRAM_ROW_HIT] += hits;
 }
 
-/* Issues column commands of the best banks before `end`, taking turns between bank groups as their timing
- * has it, until a bank has no hit left or the direction may turn, and the choice must be made anew: returns the
- * bank. Else WW_DRAM_NONE, and *next is the time of the next one. */
-INLINE uint32_t issue_columns(struct ww_dram_channel *c, struct shape shape, enum ww_dram_direction dir,
-                              int32_t cycle, int32_t end, struct view *v, int32_t *next) {
-    struct bests *bests = &v->bests;
+/* Issues row commands, and column commands of the best banks before `end`, of one direction, taking turns between
+ * bank groups as their timing has it. *next: when to go on. True: it is to be looked anew, and *next is not known.
+ */
+INLINE bool issue(struct ww_dram_channel *c, struct shape shape, enum ww_dram_direction dir, int32_t cycle,
+                  int32_t end, int32_t *next) {
+    struct view v;
+    const bool holds = open_rows(c, shape, dir, cycle, &v);
+    const uint32_t pushed = c->pushed;
     uint64_t bursts = 0, row_hits = 0;
-    uint32_t ended = WW_DRAM_NONE;
+    bool again = false;
     c->column_ready[dir] = ww_dram_later(c->column_ready[dir], cycle);
-    while (ended == WW_DRAM_NONE) {
+    while (!again) {
         int32_t time;
-        uint32_t bank = earliest(bests, shape, c->column_ready[dir], &time),
+        uint32_t bank = earliest(&v.bests, shape, c->column_ready[dir], &time), i = bank % WW_DRAM_BLOCK,
                  group = bank & (c->dram->groups - 1);
-        *next = time;
-        if (time >= end) break;
+        if (time >= end) {
+            *next = v.rows.next < time ? v.rows.next : time;
+            break;
+        }
         struct ww_dram_block *b = block_of(c, shape, bank);
-        uint32_t i = bank % WW_DRAM_BLOCK;
         struct ww_dram_entry *e = &c->entry[b->of[dir].hit[i]];
         int32_t data_end = ww_dram_issue_column(c, b, i, dir, time);
-        groups_ready(c, shape)[group] = bests->ready[group] = time + (int32_t)c->dram->timing.group_gap;
+        groups_ready(c, shape)[group] = v.bests.ready[group] = time + (int32_t)c->dram->timing.group_gap;
         bursts++;
         row_hits += !e->row_opened;
         e->row_opened = false;
         if (--e->bursts_left) continue;
         end_entry(c, b, i, dir, time, data_end);
-        if (b->of[dir].hit[i] == WW_DRAM_NONE || may_turn(c))
-            ended = bank;
-        else
-            bests->order[group] = b->of[dir].hit_order[i];
+        if (b->of[dir].hit[i] != WW_DRAM_NONE && !may_turn(c, dir)) {
+            v.bests.order[group] = b->of[dir].hit_order[i];
+            continue;
+        }
+        choose_direction(c);
+        again = !holds || c->writing != (dir == WW_DRAM_WRITE) || pushed != c->pushed ||
+                !look_at_bank(c, shape, bank, dir, cycle, &v);
     }
     count_columns(c, dir, bursts, row_hits);
-    return ended;
-}
-
-/* Issues commands of one direction. True: it is to be looked anew, and *next is not known. */
-INLINE bool issue(struct ww_dram_channel *c, struct shape shape, enum ww_dram_direction dir, int32_t cycle,
-                  int32_t end, int32_t *next) {
-    struct view v;
-    bool holds = open_rows(c, shape, dir, cycle, &v);
-    uint32_t pushed = c->pushed, bank;
-    while ((bank = issue_columns(c, shape, dir, cycle, end, &v, next)) != WW_DRAM_NONE) {
-        choose_direction(c);
-        if (!holds || c->writing != (dir == WW_DRAM_WRITE) || pushed != c->pushed) return true;
-        if (!look_at_bank(c, shape, bank, dir, cycle, &v)) return true;
-    }
-    if (v.rows.next < *next) *next = v.rows.next;
-    return false;
+    return again;
 }
 
 INLINE int32_t schedule(struct ww_dram_channel *c, struct shape shape, int32_t cycle) {
