@@ -379,17 +379,16 @@ static void keep_part(const struct ww_l2_slice *s, struct ww_l2_input *in, const
     in->found = true;
 }
 
-/* A read whose line is not there, on a GPU with nothing of what is rare (l2->plain): begin_txn, read_part and
- * what these call, without the other cases. Most misses are such reads. False: it cannot all be done now, and
- * nothing is. */
+/* A read whose line is not there, on a GPU with nothing of what is rare (l2->plain), when the channel has room:
+ * begin_txn, read_part and what these call, without the other cases. Most misses are such reads. False: it cannot
+ * all be done now, and nothing is. */
 static bool read_absent(struct ww_l2_slice *s, const struct ww_l2_packet *p, struct ww_l2_part *part,
                         uint64_t cycle) {
     const struct ww_l2 *l2 = s->l2;
     const uint8_t need = part->want;
     uint8_t more = l2->fetch_of[need] & (uint8_t)~need;
     const uint32_t sectors = bits(need), n = s->free_txn.first, m = s->free_miss.first;
-    if (l2->mshrs - s->mshrs_used < sectors || !s->waits || n == WW_NONE) return false;
-    if (!ww_dram_has_room(s->room, WW_DRAM_READ)) return false;
+    if (l2->mshrs - s->mshrs_used < sectors || n == WW_NONE) return false;
     uint32_t victim = ww_l2_tags_victim_in_order(&s->tags, part->set);
     if (victim == WW_NONE) return false;
     if (s->tags.line[victim].dirty && !ww_dram_has_room(s->room, WW_DRAM_WRITE)) return false;
@@ -418,18 +417,36 @@ static bool read_absent(struct ww_l2_slice *s, const struct ww_l2_packet *p, str
     return true;
 }
 
+/* What a plain read's first try comes to. */
+enum tried { SERVED, WAITS, MUST_BEGIN };
+
+/* The first try of a read on a plain GPU. MUST_BEGIN: a part of it may go ahead of the rest. */
+static inline enum tried try_plain(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
+                                   uint64_t cycle) {
+    struct ww_l2_part *part = &in->part;
+    if (!in->found || in->installs != s->tags.installs) {
+        *part = ww_l2_first_part(s, p, p->granules);
+        in->installs = s->tags.installs;
+        in->found = true;
+    }
+    if (part->index != WW_NONE) return read_whole(s, in, p, part, cycle) ? SERVED : MUST_BEGIN;
+    if (s->mshrs_used >= s->l2->mshrs || !s->waits) return MUST_BEGIN;
+    if (!ww_l2_dram_room(s, in, WW_DRAM_READ)) return WAITS;
+    return read_absent(s, p, part, cycle) ? SERVED : MUST_BEGIN;
+}
+
 static bool serve_read(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p,
                        uint64_t cycle) {
     struct ww_l2_part part;
     uint32_t k = 0;
+    if (s->l2->plain && !in->begun && p->kind == WW_MEM_READ) {
+        enum tried tried = try_plain(s, in, p, cycle);
+        if (tried != MUST_BEGIN) return tried == SERVED;
+        if (!begin_txn(s, in, p)) return false;
+    }
     if (s->l2->parts == 1) {
         part = ww_l2_only_part(s, in, p);
         if (!in->begun && read_whole(s, in, p, &part, cycle)) return true;
-        if (s->l2->plain && part.index == WW_NONE && !in->begun && p->kind == WW_MEM_READ &&
-            read_absent(s, p, &part, cycle)) {
-            in->left = 0;
-            return true;
-        }
         if (!in->begun && (cannot_begin(s, in, &part) || !begin_txn(s, in, p))) {
             keep_part(s, in, &part);
             return false;
