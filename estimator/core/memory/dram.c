@@ -111,7 +111,7 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
     const struct ww_dram_request *request = &e->request;
     assert(c->room.bursts[request->direction] < d->depth);
     c->free_entry = c->link[n].next;
-    uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
+    uint64_t cycle = ww_clock_noted_cycle(&d->pushed, &d->clock, now_ps);
     if (!c->event.queued) ww_dram_refresh(c, cycle);
     if (c->age == WW_DRAM_AGES) renumber(c);
     int32_t time = ww_dram_from_base(c, cycle);
@@ -132,7 +132,7 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
 
 static void channel_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_dram_channel *c = owner;
-    uint64_t cycle = ww_clock_cycle(&c->dram->clock, now_ps);
+    uint64_t cycle = ww_clock_noted_cycle(&c->dram->fired, &c->dram->clock, now_ps);
     ww_dram_refresh(c, cycle);
     int32_t next = c->dram->schedule(c, ww_dram_from_base(c, cycle));
     if (next != WW_DRAM_NEVER)

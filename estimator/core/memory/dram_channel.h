@@ -109,6 +109,7 @@ typedef int32_t (*ww_dram_scheduler)(struct ww_dram_channel *c, int32_t cycle);
 struct ww_dram {
     struct ww_dram_timing timing;
     struct ww_clock clock;
+    struct ww_clock_note pushed, fired; /* times of the last push and event */
     ww_dram_scheduler schedule;
     struct ww_queue *queue;
     struct ww_dram_client client;

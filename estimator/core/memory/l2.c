@@ -242,14 +242,12 @@ static inline const struct ww_l2_miss *miss_of(const struct ww_l2_slice *s, cons
     return &s->miss[fills->fill[(fills->head + i) & fills->mask].miss];
 }
 
-/* The host loads what the next fills will use, a step of the way to the transaction that waits at a time. */
+/* The host loads what the next fill will use; its miss record was when it came. */
 WW_AHEAD prefetch_fills(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
-    if (fills->count > 2) __builtin_prefetch(miss_of(s, fills, 2), 1);
-    if (fills->count > 1) {
-        const struct ww_l2_miss *miss = miss_of(s, fills, 1);
-        __builtin_prefetch(&s->tags.line[miss->line], 1);
-        if (miss->first != WW_NONE) __builtin_prefetch(ww_l2_wait(s, miss->first), 1);
-    }
+    if (fills->count < 2) return;
+    const struct ww_l2_miss *miss = miss_of(s, fills, 1);
+    __builtin_prefetch(&s->tags.line[miss->line], 1);
+    if (miss->first != WW_NONE) __builtin_prefetch(ww_l2_wait(s, miss->first), 1);
 }
 
 /* The request that will be served next is looked up, and the host loads the line, or the one that it would
@@ -349,7 +347,7 @@ INLINE void next_fill(const struct ww_l2_slice *s, uint32_t side, uint64_t *next
 /* near_only: a constant, whether nothing comes from the other partition or from elsewhere. */
 INLINE void pass(struct ww_l2_slice *s, struct ww_event *event, uint64_t now_ps, bool near_only) {
     struct ww_l2 *l2 = s->l2;
-    uint64_t cycle = ww_clock_cycle(l2->clock, now_ps), next = UINT64_MAX;
+    uint64_t cycle = ww_clock_noted_cycle(&l2->fired, l2->clock, now_ps), next = UINT64_MAX;
     bool filled = serve_fills(s, WW_L2_NEAR, cycle), taken = false;
     if (!near_only && l2->elsewhere) {
         filled |= serve_fills(s, WW_L2_FAR, cycle);

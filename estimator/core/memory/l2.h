@@ -235,6 +235,7 @@ struct ww_l2_prefetch {
 struct ww_l2 {
     struct ww_queue *queue;
     const struct ww_clock *clock;
+    struct ww_clock_note fired; /* time of the last slice's event */
     struct ww_xbar *xbar;
     struct ww_dram *dram;
     const struct ww_addrmap *map;

@@ -51,19 +51,10 @@ static __attribute__((noinline)) bool is_full(struct ww_xbar *x, uint32_t slice)
     return x->door[slice].packets >= x->packet_limit;
 }
 
-/* The cycle of a send, which many SMs have in common. */
-static inline uint64_t send_cycle(struct ww_xbar *x, uint64_t now_ps) {
-    struct ww_xbar_now *n = &x->now;
-    if (n->ps != now_ps || n->origin_ps != x->clock->origin_ps || n->period_fp != x->clock->period_fp)
-        *n = (struct ww_xbar_now){now_ps, x->clock->origin_ps, x->clock->period_fp,
-                                  ww_clock_cycle(x->clock, now_ps)};
-    return n->cycle;
-}
-
 bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
                   uint64_t *ready) {
     struct ww_xbar_door *s = &x->door[slice];
-    uint64_t cycle = send_cycle(x, now_ps), *port = &x->send_free[x->port_of[sm]];
+    uint64_t cycle = ww_clock_noted_cycle(&x->now, x->clock, now_ps), *port = &x->send_free[x->port_of[sm]];
     uint64_t *counter = x->exchange ? x->exchange->counter : x->counter;
     if (*port >= cycle + WW_XBAR_BACKLOG) {
         ww_xbar_call_back(x, sm, ww_xbar_port_free(x, sm, cycle));

@@ -58,14 +58,9 @@ struct ww_xbar_slice { /* the same for replies */
 
 struct ww_exchange;
 
-struct ww_xbar_now { /* the time of the last send in cycles of a clock of this origin and period (0: none yet)
-                      */
-    uint64_t ps, origin_ps, period_fp, cycle;
-};
-
 struct ww_xbar {
     /* What sends change. */
-    _Alignas(2 * WW_HOST_LINE) struct ww_xbar_now now;
+    _Alignas(2 * WW_HOST_LINE) struct ww_clock_note now; /* time of the last send */
     uint32_t refusals; /* SMs that wait for slices, once for each */
     /* What replies change. */
     _Alignas(2 * WW_HOST_LINE) struct ww_free_list free_reply;

@@ -89,4 +89,15 @@ static inline uint64_t ww_clock_cycle(const struct ww_clock *c, uint64_t ps) {
     return c->origin_cycle + k + ((k * c->period_fp >> 16) < elapsed);
 }
 
+/* The cycle of a time that many ask for one after another; all zero at first. */
+struct ww_clock_note {
+    uint64_t ps, cycle, origin_ps, period_fp;
+};
+/* As ww_clock_cycle. */
+static inline uint64_t ww_clock_noted_cycle(struct ww_clock_note *n, const struct ww_clock *c, uint64_t ps) {
+    if (n->ps != ps || n->origin_ps != c->origin_ps || n->period_fp != c->period_fp)
+        *n = (struct ww_clock_note){ps, ww_clock_cycle(c, ps), c->origin_ps, c->period_fp};
+    return n->cycle;
+}
+
 #endif
