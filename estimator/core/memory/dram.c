@@ -25,50 +25,57 @@ uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-static void append(struct ww_dram_channel *c, uint32_t n) {
-    struct ww_dram_entry *e = &c->entry[n];
-    struct ww_dram_link *l = &c->link[n];
-    uint32_t i = e->request.place.bank % WW_DRAM_BLOCK, dir = e->request.direction;
-    struct ww_dram_block *b = ww_dram_block(c, e->request.place.bank);
-    l->row = e->request.place.row;
-    l->next = WW_DRAM_NONE;
-    l->previous = b->of[dir].tail[i];
-    b->of[dir].tail[i] = (uint16_t)n;
-    c->count[dir]++;
-    c->room.bursts[dir] += e->request.bursts;
-    if (l->previous == WW_DRAM_NONE) {
-        b->of[dir].head[i] = (uint16_t)n;
-        b->of[dir].head_order[i] = l->order;
-    } else {
-        c->link[l->previous].next = (uint16_t)n;
-        if (b->of[dir].hit[i] != WW_DRAM_NONE) return;
-    }
-    if (b->open[i] && b->row[i] == l->row)
-        ww_dram_set_hit(c, b, i, dir, n);
-    else
-        ww_dram_set_times(b, i, dir);
-}
+#define INLINE static inline __attribute__((always_inline))
 
-/* When the scheduler must look at the entry that was just appended: as soon as something can be done for
- * it. WW_DRAM_NEVER: the scheduler looks at its bank anyway. */
-static int32_t look_at(const struct ww_dram_channel *c, uint32_t n, int32_t cycle) {
-    const struct ww_dram_request *r = &c->entry[n].request;
-    uint32_t dir = r->direction, i = r->place.bank % WW_DRAM_BLOCK;
-    const struct ww_dram_block *b = ww_dram_block(c, r->place.bank);
+/* When the scheduler must look at entry n, which was just appended at `cycle`: as soon as something can be done for
+ * it. WW_DRAM_NEVER: the scheduler looks at its bank anyway. hits: it is the bank's only one for the open row;
+ * first: it is the bank's only one. */
+INLINE int32_t look_at(const struct ww_dram_channel *c, const struct ww_dram_block *b, uint32_t bank, uint32_t dir,
+                       bool hits, bool first, int32_t cycle) {
     if (!c->event.queued) return cycle;
     if (dir != c->writing) {
         bool turn = dir == WW_DRAM_WRITE ? c->room.bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
                                          : c->count[dir] == 1;
         return turn ? cycle : WW_DRAM_NEVER;
     }
-    if (b->of[dir].hit[i] == n) {
-        int32_t group = c->group_ready[r->place.bank & (c->dram->groups - 1)];
-        int32_t ready = ww_dram_later(ww_dram_later(b->column_ready[i], group), c->column_ready[dir]);
+    if (hits) {
+        int32_t group = c->group_ready[bank & (c->dram->groups - 1)];
+        int32_t ready =
+            ww_dram_later(ww_dram_later(b->column_ready[bank % WW_DRAM_BLOCK], group), c->column_ready[dir]);
         return ww_dram_later(cycle, ready);
     }
-    if (b->of[dir].head[i] == n)
-        return ww_dram_later(cycle, ww_dram_later(b->row_ready[i], ww_dram_row_slot(c)));
+    if (first) return ww_dram_later(cycle, ww_dram_later(b->row_ready[bank % WW_DRAM_BLOCK], ww_dram_row_slot(c)));
     return WW_DRAM_NEVER;
+}
+
+/* Appends entry n at `cycle`; returns when the scheduler must look at it. */
+INLINE int32_t append(struct ww_dram_channel *c, uint32_t n, uint32_t dir, int32_t cycle) {
+    const struct ww_dram_request *r = &c->entry[n].request;
+    const uint32_t bank = r->place.bank, i = bank % WW_DRAM_BLOCK;
+    struct ww_dram_block *b = ww_dram_block(c, bank);
+    struct ww_dram_link *l = &c->link[n];
+    const uint16_t previous = b->of[dir].tail[i];
+    const bool first = previous == WW_DRAM_NONE;
+    *l = (struct ww_dram_link){.row = r->place.row,
+                               .next = WW_DRAM_NONE,
+                               .previous = previous,
+                               .order = ww_dram_order(c->age++, bank),
+                               .arrival = cycle};
+    b->of[dir].tail[i] = (uint16_t)n;
+    c->count[dir]++;
+    c->room.bursts[dir] += r->bursts;
+    if (first) {
+        b->of[dir].head[i] = (uint16_t)n;
+        b->of[dir].head_order[i] = l->order;
+    } else {
+        c->link[previous].next = (uint16_t)n;
+    }
+    bool hits = b->of[dir].hit[i] == WW_DRAM_NONE && b->open[i] && b->row[i] == l->row;
+    if (hits)
+        ww_dram_set_hit(c, b, i, dir, n);
+    else if (first)
+        b->of[dir].row_at[i] = b->row_ready[i];
+    return look_at(c, b, bank, dir, hits, first, cycle);
 }
 
 /* The oldest of the entries that `next` names, by bank and direction, of whatever direction it is; NULL: none.
@@ -114,16 +121,18 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
     uint64_t cycle = ww_clock_noted_cycle(&d->pushed, &d->clock, now_ps);
     if (!c->event.queued) ww_dram_refresh(c, cycle);
     if (c->age == WW_DRAM_AGES) renumber(c);
-    int32_t time = ww_dram_from_base(c, cycle);
-    c->link[n].arrival = time;
-    c->link[n].order = ww_dram_order(c->age++, request->place.bank);
+    int32_t time = ww_dram_from_base(c, cycle), when;
     c->pushed++;
     e->bursts_left = request->bursts;
     e->row_opened = false;
-    uint32_t sectors = ww_bits8(request->mask) << d->sector_shift;
-    d->counter[request->direction == WW_DRAM_READ ? WW_C_DRAM_SECTOR_READ : WW_C_DRAM_SECTOR_WRITE] += sectors;
-    append(c, n);
-    int32_t when = look_at(c, n, time);
+    uint64_t sectors = (uint64_t)ww_bits8(request->mask) << d->sector_shift;
+    if (request->direction == WW_DRAM_READ) {
+        d->counter[WW_C_DRAM_SECTOR_READ] += sectors;
+        when = append(c, n, WW_DRAM_READ, time);
+    } else {
+        d->counter[WW_C_DRAM_SECTOR_WRITE] += sectors;
+        when = append(c, n, WW_DRAM_WRITE, time);
+    }
     if (when != WW_DRAM_NEVER)
         ww_queue_earlier(d->queue, &c->event, ww_clock_time(&d->clock, c->base + (uint32_t)when));
 }
