@@ -195,20 +195,23 @@ static bool feed_waiters(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint
 }
 
 /* The same if one txn waits, once, for nothing but what comes with the fill, as nearly all do. */
-static bool feed_one(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint64_t cycle) {
+INLINE bool feed_one(struct ww_l2_slice *s, const struct ww_l2_fill *f, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
     struct ww_l2_miss *miss = &s->miss[f->miss];
     uint32_t n = miss->first;
     if (n != miss->last || n >= s->txns || s->txn[n].wait.mask & ~f->mask) return feed_waiters(s, f, cycle);
     struct ww_l2_txn *t = &s->txn[n];
-    uint8_t got = t->wait.mask;
+    uint8_t got = t->wait.mask, granules = (uint8_t)(l2->granules_of[got] >> t->wait.shift << t->wait.base);
     if (t->needs_reply == WW_L2_REPLY_SM && !ww_xbar_can_reply(l2->xbar, s->index)) return false;
     if (t->kind == WW_MEM_ATOMIC)
         ww_l2_tags_soil(&s->tags, miss->line / s->tags.stride, &s->tags.line[miss->line], got);
     t->wait.mask = 0;
     miss->first = miss->last = WW_NONE;
     s->waits++;
-    ww_l2_txn_got(s, n, (uint8_t)(l2->granules_of[got] >> t->wait.shift << t->wait.base), f->level, cycle);
+    if (ww_l2_is_all(t, granules, f->level))
+        ww_l2_answer_read(s, n, f->level, cycle);
+    else
+        ww_l2_txn_got(s, n, granules, f->level, cycle);
     return true;
 }
 

@@ -346,6 +346,13 @@ static inline struct ww_l2_wait_for *ww_l2_wait(const struct ww_l2_slice *s, uin
 
 /* Serves what can be served of the slice's head request at `cycle`; true: all of it. */
 bool ww_l2_serve(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_l2_packet *p, uint64_t cycle);
+/* These granules are all that an SM's read has asked for, and come at once. */
+static inline bool ww_l2_is_all(const struct ww_l2_txn *t, uint8_t granules, uint8_t level) {
+    bool sm = t->needs_reply == WW_L2_REPLY_SM && t->sm != WW_L2_WALKER;
+    return t->kind == WW_MEM_READ && sm && t->left == granules && !t->have && t->level <= level;
+}
+/* Replies to such a read. */
+void ww_l2_answer_read(struct ww_l2_slice *s, uint32_t n, uint8_t level, uint64_t cycle);
 /* Gives txn n the request granules `got`, which DRAM served, and replies what is complete. There must be
  * room for a reply if the txn needs one. */
 void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level, uint64_t cycle);

@@ -125,8 +125,7 @@ static void perform_atomic(struct ww_l2_slice *s, struct ww_l2_txn *t, uint32_t 
     ww_l2_tell(s->l2, t->sm, t->address, cycle);
 }
 
-/* All that an SM's read has asked for is there at once. */
-static void answer_read(struct ww_l2_slice *s, uint32_t n, uint8_t level, uint64_t cycle) {
+void ww_l2_answer_read(struct ww_l2_slice *s, uint32_t n, uint8_t level, uint64_t cycle) {
     struct ww_xbar *x = s->l2->xbar;
     const struct ww_l2_txn *t = &s->txn[n];
     struct ww_mem_reply *reply = ww_xbar_next(x);
@@ -143,9 +142,8 @@ static void answer_read(struct ww_l2_slice *s, uint32_t n, uint8_t level, uint64
 
 void ww_l2_txn_got(struct ww_l2_slice *s, uint32_t n, uint8_t got, uint8_t level, uint64_t cycle) {
     struct ww_l2_txn *t = &s->txn[n];
-    bool sm = t->needs_reply == WW_L2_REPLY_SM && t->sm != WW_L2_WALKER;
-    if (t->kind == WW_MEM_READ && sm && t->left == got && !t->have && t->level <= level) {
-        answer_read(s, n, level, cycle);
+    if (ww_l2_is_all(t, got, level)) {
+        ww_l2_answer_read(s, n, level, cycle);
         return;
     }
     if (t->kind == WW_MEM_ATOMIC) perform_atomic(s, t, bits(got) >> s->l2->sector_shift, cycle);

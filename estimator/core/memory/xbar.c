@@ -2,9 +2,6 @@
 #include "../../result/result.h"
 #include "xbar.h"
 #include "exchange.h"
-#include <assert.h>
-
-#define NONE UINT32_MAX
 
 void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle) {
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
@@ -174,46 +171,6 @@ void ww_xbar_told_all(struct ww_xbar *x) {
     while (e->next_taken < e->taken.count) take_told(x, &e->taken.item[e->next_taken++]);
 }
 
-/* Passes `payload` bytes, there at cycle `arrive`, through the trunk; returns when it begins to. */
-static uint64_t pass_trunk(const struct ww_xbar *x, uint64_t *trunk, uint32_t payload, uint64_t arrive) {
-    uint64_t at = arrive << WW_XBAR_TIME_BITS;
-    if (at < *trunk) at = *trunk;
-    *trunk = at + ww_xbar_trunk_time(x, payload);
-    return at >> WW_XBAR_TIME_BITS;
-}
-
-void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payload, uint64_t cycle) {
-    struct ww_xbar_slice *s = &x->slice[slice];
-    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
-    uint32_t flits = ww_xbar_flits(x, payload), n = x->free_reply.first;
-    assert(s->replies < x->reply_limit && n != NONE);
-    uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
-    s->send_free = start + flits;
-    if (p->trunk) arrive = pass_trunk(x, p->trunk, payload, arrive);
-    if (arrive < p->receive_free) arrive = p->receive_free;
-    p->receive_free = arrive + flits;
-    struct ww_xbar_reply *r = &x->reply[n];
-    ww_free_taken(&x->free_reply, r->next);
-    r->ps = ww_clock_time(x->clock, arrive + flits - 1);
-    r->next = NONE;
-    r->slice = slice;
-    r->sm = sm;
-    s->replies++;
-    x->under_way++;
-    x->counter[WW_C_XBAR_REPLY]++;
-    x->counter[WW_C_XBAR_REPLY_FLIT] += flits;
-    if (p->head == NONE) {
-        p->head = p->tail = n;
-        x->next_reply[p->index] = r->ps;
-        ww_queue_earlier(x->queue, &p->deliver, r->ps);
-        return;
-    }
-    /* A clock that was raised meanwhile must not let a packet pass the one in front of it. */
-    if (r->ps < x->reply[p->tail].ps) r->ps = x->reply[p->tail].ps;
-    x->reply[p->tail].next = n;
-    p->tail = n;
-}
-
 /* The reply is at the SM, or the SMs' side is told so. */
 static inline void give(struct ww_xbar *x, const struct ww_xbar_reply *r, uint64_t now_ps) {
     if (!x->exchange) {
@@ -230,7 +187,7 @@ static inline void give(struct ww_xbar *x, const struct ww_xbar_reply *r, uint64
 static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_xbar_port *p = owner;
     struct ww_xbar *x = p->xbar;
-    while (p->head != NONE && x->reply[p->head].ps <= now_ps) {
+    while (p->head != WW_XBAR_NONE && x->reply[p->head].ps <= now_ps) {
         uint32_t n = p->head;
         struct ww_xbar_reply *r = &x->reply[n];
         p->head = r->next;
@@ -241,7 +198,7 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
         give(x, r, now_ps);
         r->next = ww_free_back(&x->free_reply, n);
     }
-    uint64_t next = p->head != NONE ? x->reply[p->head].ps : UINT64_MAX;
+    uint64_t next = p->head != WW_XBAR_NONE ? x->reply[p->head].ps : UINT64_MAX;
     x->next_reply[p->index] = next;
     if (next != UINT64_MAX) ww_queue_earlier(x->queue, event, next);
 }
@@ -258,8 +215,8 @@ static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct 
         x->port[i] = (struct ww_xbar_port){.retry = {.fn = retry_event, .owner = &x->port[i]},
                                            .deliver = {.fn = deliver_event, .owner = &x->port[i]},
                                            .xbar = x,
-                                           .head = NONE,
-                                           .tail = NONE,
+                                           .head = WW_XBAR_NONE,
+                                           .tail = WW_XBAR_NONE,
                                            .index = i};
     for (uint32_t i = 0; i < gpu->sm_count; i++) x->port_of[i] = (uint16_t)(i / gpu->xbar_sms_per_port);
     if (!gpu->xbar_trunks || !gpu->xbar_trunk_bytes) return true;

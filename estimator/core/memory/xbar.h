@@ -19,7 +19,9 @@
 #include "../../base/arena.h"
 #include "free_list.h"
 #include "memsys.h"
+#include <assert.h>
 
+#define WW_XBAR_NONE UINT32_MAX /* no reply */
 #define WW_XBAR_TIME_BITS 8
 #define WW_XBAR_BACKLOG 8 /* L2 cycles of packets that a sending port buffers */
 
@@ -155,7 +157,45 @@ static inline bool ww_xbar_can_reply(struct ww_xbar *x, uint32_t slice) {
 static inline struct ww_mem_reply *ww_xbar_next(struct ww_xbar *x) {
     return &x->reply[x->free_reply.first].reply;
 }
+/* Passes `payload` bytes, there at cycle `arrive`, through the trunk; returns when it begins to. */
+static inline uint64_t ww_xbar_pass_trunk(const struct ww_xbar *x, uint64_t *trunk, uint32_t payload, uint64_t arrive) {
+    uint64_t at = arrive << WW_XBAR_TIME_BITS;
+    if (at < *trunk) at = *trunk;
+    *trunk = at + ww_xbar_trunk_time(x, payload);
+    return at >> WW_XBAR_TIME_BITS;
+}
+
 /* Sends the reply written there from a slice at L2 cycle `cycle`; ww_xbar_can_reply must hold. */
-void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payload, uint64_t cycle);
+static inline void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payload, uint64_t cycle) {
+    struct ww_xbar_slice *s = &x->slice[slice];
+    struct ww_xbar_port *p = &x->port[x->port_of[sm]];
+    uint32_t flits = ww_xbar_flits(x, payload), n = x->free_reply.first;
+    assert(s->replies < x->reply_limit && n != WW_XBAR_NONE);
+    uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
+    s->send_free = start + flits;
+    if (p->trunk) arrive = ww_xbar_pass_trunk(x, p->trunk, payload, arrive);
+    if (arrive < p->receive_free) arrive = p->receive_free;
+    p->receive_free = arrive + flits;
+    struct ww_xbar_reply *r = &x->reply[n];
+    ww_free_taken(&x->free_reply, r->next);
+    r->ps = ww_clock_time(x->clock, arrive + flits - 1);
+    r->next = WW_XBAR_NONE;
+    r->slice = slice;
+    r->sm = sm;
+    s->replies++;
+    x->under_way++;
+    x->counter[WW_C_XBAR_REPLY]++;
+    x->counter[WW_C_XBAR_REPLY_FLIT] += flits;
+    if (p->head == WW_XBAR_NONE) {
+        p->head = p->tail = n;
+        x->next_reply[p->index] = r->ps;
+        ww_queue_earlier(x->queue, &p->deliver, r->ps);
+        return;
+    }
+    /* A clock that was raised meanwhile must not let a packet pass the one in front of it. */
+    if (r->ps < x->reply[p->tail].ps) r->ps = x->reply[p->tail].ps;
+    x->reply[p->tail].next = n;
+    p->tail = n;
+}
 
 #endif
