@@ -129,8 +129,7 @@ bool ww_memsys_send(struct ww_memsys *m, const struct ww_mem_request *request, u
     uint64_t arrived;
     if (!ww_xbar_send(&m->xbar, request->sm, place.slice, payload, now_ps, &arrived)) return false;
     uint32_t sectors = request->kind == WW_MEM_TRANSLATION ? 0 : ww_bits8(granules);
-    uint64_t *counter = m->exchange ? m->exchange->counter : m->counter;
-    counter[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
+    m->xbar.sends[request->kind == WW_MEM_WRITE ? WW_C_XBAR_SECTOR_WRITE : WW_C_XBAR_SECTOR_READ] += sectors;
     if (m->exchange) {
         assert(!ww_l2_is_far(&m->l2, request, place.slice));
         send_later(m->exchange, request, place, granules, arrived);
@@ -231,10 +230,10 @@ bool ww_memsys_part(struct ww_memsys *m, uint64_t now_ps) {
     if (translates(m) || !ww_queue_takes_late(m->l2.queue, now_ps)) return false;
     if (!m->kept) m->kept = ww_exchange_new(m->xbar.sms);
     if (!m->kept) return false;
-    m->exchange = m->xbar.exchange = m->kept;
+    m->exchange = m->kept;
     m->exchange->reached = now_ps;
     m->exchange->tick_ps = now_ps;
-    ww_xbar_part(&m->xbar);
+    ww_xbar_part(&m->xbar, m->kept);
     return true;
 }
 
@@ -355,8 +354,8 @@ bool ww_memsys_join(struct ww_memsys *m, uint64_t ps) {
     x->tell.count = x->told.count = x->next = x->send.count = 0;
     x->took.count = x->taken.count = x->next_taken = 0;
     x->watched = WW_TOLD_NONE;
-    m->exchange = m->xbar.exchange = NULL;
-    ww_xbar_join(&m->xbar, x);
+    m->exchange = NULL;
+    ww_xbar_join(&m->xbar);
     for (int i = 0; i < WW_COUNTER_COUNT; i++) m->counter[i] += x->counter[i];
     memset(x->counter, 0, sizeof x->counter);
     return !x->failed && !x->full;

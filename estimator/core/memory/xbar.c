@@ -41,35 +41,20 @@ static inline void take_told(struct ww_xbar *x, const struct ww_taken *t) {
 }
 
 /* The slice's requests are too many; the SMs' side, apart from memory, learns of all that were taken by now. */
-static __attribute__((noinline)) bool is_full(struct ww_xbar *x, uint32_t slice) {
+static bool is_full(struct ww_xbar *x, uint32_t slice) {
     struct ww_exchange *e = x->exchange;
     while (e && e->next_taken < e->taken.count && e->taken.item[e->next_taken].ps <= e->tick_ps)
         take_told(x, &e->taken.item[e->next_taken++]);
     return x->door[slice].packets >= x->packet_limit;
 }
 
-bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
-                  uint64_t *ready) {
-    struct ww_xbar_door *s = &x->door[slice];
-    uint64_t cycle = ww_clock_noted_cycle(&x->now, x->clock, now_ps), *port = &x->send_free[x->port_of[sm]];
-    uint64_t *counter = x->exchange ? x->exchange->counter : x->counter;
-    if (*port >= cycle + WW_XBAR_BACKLOG) {
+bool ww_xbar_refuses(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint64_t cycle) {
+    if (x->send_free[x->port_of[sm]] >= cycle + WW_XBAR_BACKLOG) {
         ww_xbar_call_back(x, sm, ww_xbar_port_free(x, sm, cycle));
-        return false;
+        return true;
     }
-    if (s->packets >= x->packet_limit && is_full(x, slice)) {
-        refuse_at_slice(x, sm, slice);
-        return false;
-    }
-    uint32_t flits = ww_xbar_flits(x, payload);
-    uint64_t start = *port > cycle ? *port : cycle, arrive = start + x->latency;
-    *port = start + flits;
-    if (arrive < s->receive_free) arrive = s->receive_free;
-    s->receive_free = arrive + flits;
-    s->packets++;
-    counter[WW_C_XBAR_REQUEST]++;
-    counter[WW_C_XBAR_REQUEST_FLIT] += flits;
-    *ready = arrive + flits - 1;
+    if (!is_full(x, slice)) return false;
+    refuse_at_slice(x, sm, slice);
     return true;
 }
 
@@ -86,7 +71,9 @@ void ww_xbar_quiet_all(const struct ww_xbar *x, uint64_t now_ps, uint64_t *quiet
     }
 }
 
-void ww_xbar_part(struct ww_xbar *x) {
+void ww_xbar_part(struct ww_xbar *x, struct ww_exchange *exchange) {
+    x->exchange = exchange;
+    x->sends = exchange->counter;
     for (uint32_t i = 0; i < x->sms; i++) {
         struct ww_xbar_port *p = &x->port[i];
         if (!p->retry.queued) continue;
@@ -96,7 +83,10 @@ void ww_xbar_part(struct ww_xbar *x) {
     }
 }
 
-void ww_xbar_join(struct ww_xbar *x, struct ww_exchange *exchange) {
+void ww_xbar_join(struct ww_xbar *x) {
+    struct ww_exchange *exchange = x->exchange;
+    x->exchange = NULL;
+    x->sends = x->counter;
     while (exchange->retry_ps != UINT64_MAX) {
         /* If the SMs have stopped in a window, because of an error, events of later times may have fired. */
         uint64_t now = ww_queue_now(x->queue), ps = exchange->retry_ps > now ? exchange->retry_ps : now;
@@ -235,6 +225,7 @@ bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_qu
                           .clock = clock,
                           .client = *client,
                           .counter = counter,
+                          .sends = counter,
                           .sms = gpu->sm_count,
                           .sms_per_port = gpu->xbar_sms_per_port,
                           .words = (gpu->sm_count + 63) / 64,

@@ -72,7 +72,7 @@ struct ww_xbar {
     struct ww_queue *queue;
     const struct ww_clock *clock; /* L2 domain */
     struct ww_memsys_client client;
-    uint64_t *counter;
+    uint64_t *counter, *sends; /* sends: what they count in, too */
     struct ww_xbar_port *port;
     uint64_t *send_free;       /* by port: L2 cycle */
     uint64_t *next_reply;      /* by port: time of its next delivery, UINT64_MAX: none is under way */
@@ -96,10 +96,6 @@ struct ww_xbar {
 bool ww_xbar_init(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_queue *queue,
                   const struct ww_clock *clock, const struct ww_memsys_client *client, uint64_t *counter,
                   struct ww_arena *arena);
-/* Sends a request packet of `payload` bytes from an SM to a slice. True: *ready is the L2 cycle at which all
- * of it is at the slice. False: refused, the SM will be called. */
-bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
-                  uint64_t *ready);
 /* Calls the SM at L2 cycle `cycle`, which is in the future, to retry the request that was refused. */
 void ww_xbar_call_back(struct ww_xbar *x, uint16_t sm, uint64_t cycle);
 /* The first cycle from `cycle` on in which the SM's port takes a packet. */
@@ -123,6 +119,26 @@ static inline uint32_t ww_xbar_trunk_time(const struct ww_xbar *x, uint32_t payl
     uint32_t last = sizeof x->trunk_time / sizeof x->trunk_time[0] - 1;
     return x->trunk_time[payload < last ? payload : last];
 }
+/* Whether its port or the slice refuses a request of the SM at L2 cycle `cycle`; the SM will be called then. */
+bool ww_xbar_refuses(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint64_t cycle);
+/* Sends a request packet of `payload` bytes from an SM to a slice. True: *ready is the L2 cycle at which all
+ * of it is at the slice. False: refused, the SM will be called. */
+static inline bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
+                                uint64_t *ready) {
+    struct ww_xbar_door *s = &x->door[slice];
+    uint64_t cycle = ww_clock_noted_cycle(&x->now, x->clock, now_ps), *port = &x->send_free[x->port_of[sm]];
+    bool may_refuse = *port >= cycle + WW_XBAR_BACKLOG || s->packets >= x->packet_limit;
+    if (may_refuse && ww_xbar_refuses(x, sm, slice, cycle)) return false;
+    uint32_t flits = ww_xbar_flits(x, payload);
+    uint64_t arrive = ww_xbar_leave(x, sm, flits, cycle) + x->latency;
+    if (arrive < s->receive_free) arrive = s->receive_free;
+    s->receive_free = arrive + flits;
+    s->packets++;
+    x->sends[WW_C_XBAR_REQUEST]++;
+    x->sends[WW_C_XBAR_REQUEST_FLIT] += flits;
+    *ready = arrive + flits - 1;
+    return true;
+}
 /* A time before which no reply comes to the SM's port: what is not under way yet takes the crossbar's latency.
  */
 uint64_t ww_xbar_quiet(const struct ww_xbar *x, uint16_t sm, uint64_t now_ps);
@@ -145,8 +161,8 @@ void ww_xbar_told_all(struct ww_xbar *x);
 /* After an exchange: finds the first that SMs wait for. */
 void ww_xbar_watch(struct ww_xbar *x);
 /* SMs and memory part, and are together again: calls of SMs that their ports have refused change hands. */
-void ww_xbar_part(struct ww_xbar *x);
-void ww_xbar_join(struct ww_xbar *x, struct ww_exchange *exchange);
+void ww_xbar_part(struct ww_xbar *x, struct ww_exchange *exchange);
+void ww_xbar_join(struct ww_xbar *x);
 /* If there is no room, x->delivered is called when there is. */
 static inline bool ww_xbar_can_reply(struct ww_xbar *x, uint32_t slice) {
     if (x->slice[slice].replies < x->reply_limit) return true;
