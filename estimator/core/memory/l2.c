@@ -42,22 +42,18 @@ static inline void wake_for(struct ww_l2_slice *s, uint64_t ready) {
     ww_queue_earlier_since(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)), s->fired);
 }
 
-/* Moves the last request in front of those that came a longer way and are at the tags later; what the slice has
- * begun to serve stays first. */
-static void pass_later(struct ww_l2_slice *s, struct ww_l2_input *in) {
-    const uint32_t least = in->begun || in->blocked, end = in->packet_count - 1, mask = in->packet_mask;
+/* Makes room in front of requests that came a longer way and are at the tags later than `ready`; what the slice has
+ * begun to serve stays first. Returns the place in the order. */
+static __attribute__((noinline)) uint32_t pass_later(struct ww_l2_input *in, uint64_t ready) {
+    const uint32_t least = in->begun || in->blocked, mask = in->packet_mask;
     struct ww_l2_packet *packet = in->packet;
-    uint32_t at = end;
-    uint64_t ready = packet[(in->packet_head + end) & mask].ready;
-    while (at > least && packet[(in->packet_head + at - 1) & mask].ready > ready) at--;
-    if (at == end) return;
-    const struct ww_l2_packet last = packet[(in->packet_head + end) & mask];
-    for (uint32_t i = end; i > at; i--)
-        packet[(in->packet_head + i) & mask] = packet[(in->packet_head + i - 1) & mask];
-    packet[(in->packet_head + at) & mask] = last;
-    if (at) return;
-    in->found = false;
-    wake_for(s, last.ready);
+    uint32_t at = in->packet_count;
+    for (; at > least; at--) {
+        const struct ww_l2_packet *before = &packet[(in->packet_head + at - 1) & mask];
+        if (before->ready <= ready) break;
+        packet[(in->packet_head + at) & mask] = *before;
+    }
+    return at;
 }
 
 /* Puts a request into an input of the slice; it is at the tags at cycle `ready`. */
@@ -65,16 +61,17 @@ INLINE void push(struct ww_l2_slice *s, struct ww_l2_input *in, const struct ww_
                  uint64_t local, uint8_t granules, uint64_t ready) {
     struct ww_l2 *l2 = s->l2;
     assert(in->packet_count <= in->packet_mask);
-    uint32_t place = (in->packet_head + in->packet_count) & in->packet_mask;
-    struct ww_l2_packet *p = &in->packet[place], *next = &in->packet[(place + 1) & in->packet_mask];
+    uint32_t at = in->packet_count, end = in->packet_head + at, mask = in->packet_mask;
+    if (at && l2->latency_of && in->packet[(end - 1) & mask].ready > ready) at = pass_later(in, ready);
+    struct ww_l2_packet *p = &in->packet[(in->packet_head + at) & mask];
     ww_l2_write_packet(p, request, local, granules, ready);
     p->set = ww_l2_tags_set(&s->tags, local >> l2->line_shift);
-    __builtin_prefetch((char *)(next + 1) - 1, 1);
+    __builtin_prefetch((char *)(&in->packet[(end + 1) & mask] + 1) - 1, 1);
     ++*l2->live;
-    if (in->packet_count++ == 0)
-        wake_for(s, ready);
-    else if (l2->latency_of)
-        pass_later(s, in);
+    in->packet_count++;
+    if (at) return;
+    in->found = false;
+    wake_for(s, ready);
 }
 
 static void push_far(struct ww_l2_slice *s, const struct ww_mem_request *request, uint64_t local,
