@@ -139,15 +139,6 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void channel_event(void *owner, struct ww_event *event, uint64_t now_ps) {
-    struct ww_dram_channel *c = owner;
-    uint64_t cycle = ww_clock_noted_cycle(&c->dram->fired, &c->dram->clock, now_ps);
-    ww_dram_refresh(c, cycle);
-    int32_t next = c->dram->schedule(c, ww_dram_from_base(c, cycle));
-    if (next != WW_DRAM_NEVER)
-        ww_queue_earlier(c->dram->queue, event, ww_clock_time(&c->dram->clock, c->base + (uint32_t)next));
-}
-
 static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
     d->timing = (struct ww_dram_timing){.tcl = gpu->dram_tcl,
                                         .twl = gpu->dram_twl,
@@ -181,7 +172,7 @@ static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
 static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *arena) {
     struct ww_dram_channel *c = &d->channel[index];
     uint32_t entries = 2 * d->depth;
-    c->event = (struct ww_event){.fn = channel_event, .owner = c};
+    c->event = (struct ww_event){.fn = ww_dram_choose_event(d), .owner = c};
     c->dram = d;
     c->index = index;
     c->room.depth = d->depth;
@@ -221,7 +212,6 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
     d->blocks = (d->banks + WW_DRAM_BLOCK - 1) / WW_DRAM_BLOCK;
     d->lanes = d->groups < 4 ? 4 : d->groups;
     assert(d->banks <= WW_DRAM_BANKS && d->groups <= WW_DRAM_GROUPS && 2 * d->depth < WW_DRAM_NONE);
-    d->schedule = ww_dram_choose_scheduler(d);
     d->channel = ww_arena_lines(arena, d->channels, sizeof *d->channel);
     if (!d->channel) return NULL;
     for (uint32_t i = 0; i < d->channels; i++)

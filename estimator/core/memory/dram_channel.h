@@ -102,15 +102,10 @@ struct ww_dram_channel {
     struct ww_dram_block one_block;
 };
 
-/* Issues what can be issued at `cycle` (column commands: a little ahead); returns the cycle at which to look
- * again, WW_DRAM_NEVER if the queues are empty. */
-typedef int32_t (*ww_dram_scheduler)(struct ww_dram_channel *c, int32_t cycle);
-
 struct ww_dram {
     struct ww_dram_timing timing;
     struct ww_clock clock;
     struct ww_clock_note pushed, fired; /* times of the last push and event */
-    ww_dram_scheduler schedule;
     struct ww_queue *queue;
     struct ww_dram_client client;
     uint64_t *counter;
@@ -206,11 +201,11 @@ static inline int32_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_
     return data_end;
 }
 
-/* The scheduler for this DRAM and host. */
-ww_dram_scheduler ww_dram_choose_scheduler(const struct ww_dram *d);
+/* What a channel's event does, the scheduler's work, for this DRAM and host. */
+ww_event_fn ww_dram_choose_event(const struct ww_dram *d);
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WW_DRAM_AVX2
-int32_t ww_dram_schedule_avx2(struct ww_dram_channel *c, int32_t cycle);
+void ww_dram_event_avx2(void *owner, struct ww_event *event, uint64_t now_ps);
 #endif
 
 /* Opens `row`, beginning at `cycle`: a precharge then, or, of a closed bank, the activate as soon as it may be.

@@ -1,18 +1,21 @@
 /* Which command a DRAM channel issues next, on any host. */
 #include "dram_scheduler.h"
 
-static int32_t schedule_any(struct ww_dram_channel *c, int32_t cycle) {
-    return schedule(c, (struct shape){c->dram->blocks, c->dram->lanes}, cycle);
+static void any_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_dram_channel *c = owner;
+    (void)event;
+    pass(c, (struct shape){c->dram->blocks, c->dram->lanes}, now_ps);
 }
 
-static int32_t schedule_usual(struct ww_dram_channel *c, int32_t cycle) {
-    return schedule(c, usual, cycle);
+static void usual_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    (void)event;
+    pass(owner, usual, now_ps);
 }
 
-ww_dram_scheduler ww_dram_choose_scheduler(const struct ww_dram *d) {
-    if (d->blocks != usual.blocks || d->lanes != usual.lanes) return schedule_any;
+ww_event_fn ww_dram_choose_event(const struct ww_dram *d) {
+    if (d->blocks != usual.blocks || d->lanes != usual.lanes) return any_event;
 #ifdef WW_DRAM_AVX2
-    if (__builtin_cpu_supports("avx2")) return ww_dram_schedule_avx2;
+    if (__builtin_cpu_supports("avx2")) return ww_dram_event_avx2;
 #endif
-    return schedule_usual;
+    return usual_event;
 }

@@ -415,6 +415,8 @@ INLINE bool issue(struct ww_dram_channel *c, struct shape shape, enum ww_dram_di
     return again;
 }
 
+/* Issues what can be issued at `cycle` (column commands: a little ahead); returns the cycle at which to look
+ * again, WW_DRAM_NEVER if the queues are empty. */
 INLINE int32_t schedule(struct ww_dram_channel *c, struct shape shape, int32_t cycle) {
     int32_t end = cycle + WW_DRAM_AHEAD, due = WW_DRAM_NEVER, next;
     uint64_t left = c->refresh_due - (c->base + (uint32_t)cycle);
@@ -427,6 +429,16 @@ INLINE int32_t schedule(struct ww_dram_channel *c, struct shape shape, int32_t c
     if (next == WW_DRAM_NEVER) return next;
     if (next > due) next = due;
     return next > cycle ? next : cycle + 1;
+}
+
+/* A channel's event: what is due, and when to go on. */
+INLINE void pass(struct ww_dram_channel *c, struct shape shape, uint64_t now_ps) {
+    struct ww_dram *d = c->dram;
+    uint64_t cycle = ww_clock_noted_cycle(&d->fired, &d->clock, now_ps);
+    ww_dram_refresh(c, cycle);
+    int32_t next = schedule(c, shape, ww_dram_from_base(c, cycle));
+    if (next != WW_DRAM_NEVER)
+        ww_queue_earlier(d->queue, &c->event, ww_clock_time(&d->clock, c->base + (uint32_t)next));
 }
 
 #endif
