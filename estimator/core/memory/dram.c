@@ -27,11 +27,11 @@ uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* When the scheduler must look at entry n, which was just appended at `cycle`: as soon as something can be done for
- * it. WW_DRAM_NEVER: the scheduler looks at its bank anyway. hits: it is the bank's only one for the open row;
- * first: it is the bank's only one. */
-INLINE int32_t look_at(const struct ww_dram_channel *c, const struct ww_dram_block *b, uint32_t bank, uint32_t dir,
-                       bool hits, bool first, int32_t cycle) {
+/* When the scheduler must look at entry n, which was just appended at `cycle`: as soon as something can be done
+ * for it. WW_DRAM_NEVER: the scheduler looks at its bank anyway. hits: it is the bank's only one for the open
+ * row; first: it is the bank's only one. */
+INLINE int32_t look_at(const struct ww_dram_channel *c, const struct ww_dram_block *b, uint32_t bank,
+                       uint32_t dir, bool hits, bool first, int32_t cycle) {
     if (!c->event.queued) return cycle;
     if (dir != c->writing) {
         bool turn = dir == WW_DRAM_WRITE ? c->room.bursts[dir] >= c->dram->write_high || !c->count[WW_DRAM_READ]
@@ -44,7 +44,8 @@ INLINE int32_t look_at(const struct ww_dram_channel *c, const struct ww_dram_blo
             ww_dram_later(ww_dram_later(b->column_ready[bank % WW_DRAM_BLOCK], group), c->column_ready[dir]);
         return ww_dram_later(cycle, ready);
     }
-    if (first) return ww_dram_later(cycle, ww_dram_later(b->row_ready[bank % WW_DRAM_BLOCK], ww_dram_row_slot(c)));
+    if (first)
+        return ww_dram_later(cycle, ww_dram_later(b->row_ready[bank % WW_DRAM_BLOCK], ww_dram_row_slot(c)));
     return WW_DRAM_NEVER;
 }
 

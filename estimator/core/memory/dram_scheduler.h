@@ -314,8 +314,8 @@ INLINE void open_for_head(struct ww_dram_channel *c, struct shape shape, uint32_
     ww_dram_set_hit(c, b, i, !dir, find_row(c, b->of[!dir].head[i], row));
 }
 
-/* Looks at all banks and begins the row changes whose time has come, the oldest entry's first. True: it need not
- * be looked anew in this cycle as long as nothing is pushed and the direction stays. */
+/* Looks at all banks and begins the row changes whose time has come, the oldest entry's first. True: it need
+ * not be looked anew in this cycle as long as nothing is pushed and the direction stays. */
 INLINE bool open_rows(struct ww_dram_channel *c, struct shape shape, enum ww_dram_direction dir, int32_t cycle,
                       struct view *v) {
     bool starving, more;
@@ -375,8 +375,9 @@ INLINE void count_columns(const struct ww_dram_channel *c, enum ww_dram_directio
     counter[WW_C_DRAM_ROW_HIT] += hits;
 }
 
-/* Issues row commands, and column commands of the best banks before `end`, of one direction, taking turns between
- * bank groups as their timing has it. *next: when to go on. True: it is to be looked anew, and *next is not known.
+/* Issues row commands, and column commands of the best banks before `end`, of one direction, taking turns
+ * between bank groups as their timing has it. *next: when to go on. True: it is to be looked anew, and *next is
+ * not known.
  */
 INLINE bool issue(struct ww_dram_channel *c, struct shape shape, enum ww_dram_direction dir, int32_t cycle,
                   int32_t end, int32_t *next) {

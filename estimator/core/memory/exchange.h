@@ -28,8 +28,8 @@ struct ww_told {
 };
 #define WW_TOLD_NONE UINT32_MAX
 
-/* A slice has taken requests. It is of interest when a request has found the slice full: until then they are left
- * where they are, and a slice may count too many packets. */
+/* A slice has taken requests. It is of interest when a request has found the slice full: until then they are
+ * left where they are, and a slice may count too many packets. */
 struct ww_taken {
     uint64_t ps;
     uint32_t slice, count;

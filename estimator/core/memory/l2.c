@@ -42,8 +42,8 @@ static inline void wake_for(struct ww_l2_slice *s, uint64_t ready) {
     ww_queue_earlier_since(l2->queue, &s->event, ww_clock_time(l2->clock, max64(ready, s->free)), s->fired);
 }
 
-/* Makes room in front of requests that came a longer way and are at the tags later than `ready`; what the slice has
- * begun to serve stays first. Returns the place in the order. */
+/* Makes room in front of requests that came a longer way and are at the tags later than `ready`; what the slice
+ * has begun to serve stays first. Returns the place in the order. */
 static __attribute__((noinline)) uint32_t pass_later(struct ww_l2_input *in, uint64_t ready) {
     const uint32_t least = in->begun || in->blocked, mask = in->packet_mask;
     struct ww_l2_packet *packet = in->packet;

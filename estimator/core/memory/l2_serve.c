@@ -378,8 +378,8 @@ static void keep_part(const struct ww_l2_slice *s, struct ww_l2_input *in, const
 }
 
 /* A read whose line is not there, on a GPU with nothing of what is rare (l2->plain), when the channel has room:
- * begin_txn, read_part and what these call, without the other cases. Most misses are such reads. False: it cannot
- * all be done now, and nothing is. */
+ * begin_txn, read_part and what these call, without the other cases. Most misses are such reads. False: it
+ * cannot all be done now, and nothing is. */
 static bool read_absent(struct ww_l2_slice *s, const struct ww_l2_packet *p, struct ww_l2_part *part,
                         uint64_t cycle) {
     const struct ww_l2 *l2 = s->l2;

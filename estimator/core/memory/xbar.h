@@ -63,7 +63,7 @@ struct ww_exchange;
 struct ww_xbar {
     /* What sends change. */
     _Alignas(2 * WW_HOST_LINE) struct ww_clock_note now; /* time of the last send */
-    uint32_t refusals; /* SMs that wait for slices, once for each */
+    uint32_t refusals;                                   /* SMs that wait for slices, once for each */
     /* What replies change. */
     _Alignas(2 * WW_HOST_LINE) struct ww_free_list free_reply;
     uint32_t under_way; /* replies */
@@ -123,8 +123,8 @@ static inline uint32_t ww_xbar_trunk_time(const struct ww_xbar *x, uint32_t payl
 bool ww_xbar_refuses(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint64_t cycle);
 /* Sends a request packet of `payload` bytes from an SM to a slice. True: *ready is the L2 cycle at which all
  * of it is at the slice. False: refused, the SM will be called. */
-static inline bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload, uint64_t now_ps,
-                                uint64_t *ready) {
+static inline bool ww_xbar_send(struct ww_xbar *x, uint16_t sm, uint32_t slice, uint32_t payload,
+                                uint64_t now_ps, uint64_t *ready) {
     struct ww_xbar_door *s = &x->door[slice];
     uint64_t cycle = ww_clock_noted_cycle(&x->now, x->clock, now_ps), *port = &x->send_free[x->port_of[sm]];
     bool may_refuse = *port >= cycle + WW_XBAR_BACKLOG || s->packets >= x->packet_limit;
@@ -153,7 +153,8 @@ static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
 }
 /* Calls as many refused SMs as the slice has room for. They may send from within the call. */
 void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps);
-/* The SMs' side, apart from memory, learns of requests that a slice has taken for which SMs wait; there are such.
+/* The SMs' side, apart from memory, learns of requests that a slice has taken for which SMs wait; there are
+ * such.
  */
 void ww_xbar_tell_watched(struct ww_xbar *x);
 /* It learns of all that were taken before the next exchange, and no SM waits for them. */
@@ -174,7 +175,8 @@ static inline struct ww_mem_reply *ww_xbar_next(struct ww_xbar *x) {
     return &x->reply[x->free_reply.first].reply;
 }
 /* Passes `payload` bytes, there at cycle `arrive`, through the trunk; returns when it begins to. */
-static inline uint64_t ww_xbar_pass_trunk(const struct ww_xbar *x, uint64_t *trunk, uint32_t payload, uint64_t arrive) {
+static inline uint64_t ww_xbar_pass_trunk(const struct ww_xbar *x, uint64_t *trunk, uint32_t payload,
+                                          uint64_t arrive) {
     uint64_t at = arrive << WW_XBAR_TIME_BITS;
     if (at < *trunk) at = *trunk;
     *trunk = at + ww_xbar_trunk_time(x, payload);
@@ -182,7 +184,8 @@ static inline uint64_t ww_xbar_pass_trunk(const struct ww_xbar *x, uint64_t *tru
 }
 
 /* Sends the reply written there from a slice at L2 cycle `cycle`; ww_xbar_can_reply must hold. */
-static inline void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payload, uint64_t cycle) {
+static inline void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm, uint32_t payload,
+                                 uint64_t cycle) {
     struct ww_xbar_slice *s = &x->slice[slice];
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
     uint32_t flits = ww_xbar_flits(x, payload), n = x->free_reply.first;
