@@ -345,6 +345,7 @@ static enum ww_code prepare(struct ww_engine *e, const struct ww_launch *launch,
     /* Where caches are flushed, code is in the L2 at best. */
     if (e->options.flush || e->options.flush_sm) c->supply.kept = false;
     ww_issue_lanes(c);
+    ww_lsu_prepare(c);
     WW_TRY(ww_waits_begin(c, ww_core_released, &e->arena, error));
     ww_memsys_tell_writes(e->memory, c->waits ? ww_waits_performed : NULL, c);
     if (c->pipe_plan.stages && !ww_barrel_decode(c, &e->arena))

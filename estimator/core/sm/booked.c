@@ -416,7 +416,7 @@ static void finish(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct 
         note(b, read_port(sm, b, waves, l->start) - 2 + sm->core->l1_shape.latency, WW_LEVEL_L1);
         if (l->free < l->start + waves) l->free = l->start + waves;
     }
-    ww_lsu_pop(sm, l->start);
+    ww_lsu_pop(sm, w, l->start);
     if (d->counts) ww_depend_read(sm, w, d, l->start, cycle);
     if (ww_lsu_has_reply(d)) {
         note(b, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);

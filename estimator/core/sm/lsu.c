@@ -34,6 +34,50 @@ void ww_lsu_write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_d
     ww_warp_arrival(sm, w, cycle, state);
 }
 
+void ww_lsu_prepare(struct ww_core *core) {
+    const struct ww_gpu_spec *g = core->gpu;
+    uint32_t load = g->shared_pass_cycles, store = g->shared_store_cycles ? g->shared_store_cycles : load;
+    const uint32_t pass[WW_SHARED_COSTS] = {0, load, store};
+    for (uint32_t i = 0; i < WW_SHARED_COSTS; i++) {
+        uint32_t taken = pass[i] ? pass[i] : 1;
+        core->shared_cost[i] = (struct ww_shared_cost){i != WW_L_SHUFFLE, pass[i],
+                                                       taken > core->lsu_cycles ? taken : core->lsu_cycles};
+    }
+    core->shared_ready = g->shared_latency + g->lsu_latency - 1;
+    for (uint32_t i = 0; i < core->code.inst_count; i++) {
+        struct ww_dinst *d = &core->code.inst[i];
+        d->quick = d->path <= WW_L_SHARED && !d->async && !d->sends && !d->counts;
+    }
+}
+
+void ww_lsu_begin(struct ww_sm *sm) {
+    sm->lsu.quick = !sm->collect && !sm->cluster && !sm->lsu.reexec.capacity;
+}
+
+/* The most usual of them: one pass, and nothing but registers to be told. */
+static inline bool do_quick(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                            uint64_t cycle) {
+    struct ww_core *core = sm->core;
+    struct ww_lsu *l = &sm->lsu;
+    if (e->access && !ww_smem_one_pass(&core->banks, e->access, d->width)) return false;
+    const struct ww_shared_cost *cost = &core->shared_cost[d->path + d->stores];
+    struct ww_warp *w = &sm->warp[e->warp];
+    uint64_t ready = cycle + core->shared_ready + d->latency, entry = WW_SB(ready, (uint64_t)d->state);
+    uint64_t free = cycle + cost->taken;
+    core->counter[WW_C_SHARED_PASSES] += cost->passes;
+    sm->l1.port_used += cost->pass;
+    l->free = free;
+    if (w->shared_at < free) w->shared_at = free;
+    ww_lsu_pop(sm, w, cycle);
+    if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
+    const uint16_t *end = d->check + d->check_count;
+    for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = entry;
+    ww_warp_arrival(sm, w, cycle, d->state);
+    ww_warp_memory_done(sm, w, cycle, ready);
+    ww_lsu_release(sm, w, cycle);
+    return true;
+}
+
 /* Shuffles and shared memory: the whole instruction in one go; later ones wait for its passes. */
 static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                       uint64_t cycle) {
@@ -67,7 +111,7 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     struct ww_warp *w = &sm->warp[e->warp];
     uint64_t ready = cycle - 1 + gpu->shared_latency + gpu->lsu_latency + d->latency + extra;
     if (w->shared_at < sm->lsu.free) w->shared_at = sm->lsu.free;
-    ww_lsu_pop(sm, cycle);
+    ww_lsu_pop(sm, w, cycle);
     if (d->counts) ww_depend_read(sm, w, d, cycle, cycle);
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
     if (sm->collect || d->async || d->sends || d->counts) {
@@ -98,7 +142,7 @@ static bool do_peers(struct ww_sm *sm, const struct ww_lsu_entry *e, const struc
     }
     sm->core->counter[WW_C_SHARED_PASSES]++;
     if (w->shared_at < sm->lsu.free) w->shared_at = sm->lsu.free;
-    ww_lsu_pop(sm, cycle);
+    ww_lsu_pop(sm, w, cycle);
     if (d->counts) ww_depend_read(sm, w, d, cycle, cycle);
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
     ww_memory_op_part(sm->core, op, cycle, cycle, WW_LEVEL_L1);
@@ -204,7 +248,7 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
     if (sm->lsu.free < generated) sm->lsu.free = generated;
     if (sm->lsu.banked && sm->lsu.hit_lines && op != WW_NONE) read_wavefronts(sm, e, d);
     if (sm->fetch && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) ww_fetch_load(sm, e, d, cycle);
-    ww_lsu_pop(sm, sm->lsu.start);
+    ww_lsu_pop(sm, w, sm->lsu.start);
     if (d->counts) ww_depend_read(sm, w, d, sm->lsu.start, cycle);
     if (op != WW_NONE) {
         ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
@@ -265,11 +309,9 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
         prefetch_requests(sm);
 }
 
-void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
-    struct ww_lsu *l = &sm->lsu;
-    if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
-    const struct ww_lsu_entry *e = &l->ring[l->head]; /* until something else issues */
-    const struct ww_dinst *d = &sm->core->code.inst[e->inst];
+/* What is not quick. */
+__attribute__((noinline)) static void step_any(struct ww_sm *sm, const struct ww_lsu_entry *e,
+                                               const struct ww_dinst *d, uint64_t cycle) {
     bool shared = d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC;
     if (sm->cluster && shared && e->access && do_peers(sm, e, d, cycle)) return;
     if (d->path <= WW_L_SHARED_ATOMIC)
@@ -278,6 +320,14 @@ void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
         ww_booked_step(sm, e, d, cycle);
     else
         do_requests(sm, e, d, cycle);
+}
+
+void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
+    const struct ww_lsu_entry *e = &l->ring[l->head]; /* until something else issues */
+    const struct ww_dinst *d = &sm->core->code.inst[e->inst];
+    if (!(d->quick && l->quick && do_quick(sm, e, d, cycle))) step_any(sm, e, d, cycle);
 }
 
 /* Operations with a result: one part more is complete. */

@@ -8,6 +8,7 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena) {
     l->capacity = g->lsu_sub_queue ? g->lsu_sub_queue * g->sm_schedulers : g->lsu_queue;
     l->ring = ww_arena_array(arena, l->capacity, sizeof *l->ring);
     if (g->lsu_sub_queue) l->sub = ww_arena_array(arena, g->sm_schedulers, sizeof *l->sub);
+    for (uint32_t i = 0; l->sub && i < g->sm_schedulers; i++) l->sub[i].sched = &sm->sched[i];
     return l->ring && (l->sub || !g->lsu_sub_queue);
 }
 

@@ -38,21 +38,20 @@ static inline uint64_t ww_lsu_take_place(struct ww_sm *sm, uint32_t scheduler, u
     u->free = from + g->lsu_sub_cycles;
     u->leave[u->in] = WW_NEVER;
     u->in = in;
-    ww_lsu_set_free(&sm->sched[scheduler], u->leave[in]);
+    ww_lsu_set_free(u->sched, u->leave[in]);
     return from;
 }
 
 /* The unit is done with an instruction of the warp, which it took in cycle `taken`. */
-static inline void ww_lsu_leave_place(struct ww_sm *sm, uint32_t warp, uint64_t taken) {
-    uint32_t scheduler = sm->warp[warp].sched;
+static inline void ww_lsu_leave_place(struct ww_sm *sm, const struct ww_warp *w, uint64_t taken) {
     const struct ww_gpu_spec *g = sm->core->gpu;
-    struct ww_lsu_sub *u = &sm->lsu.sub[scheduler];
+    struct ww_lsu_sub *u = &sm->lsu.sub[w->sched];
     uint64_t at = taken + g->lsu_sub_stages;
     uint8_t out = u->out;
     u->leave[out] = at;
     u->out = ww_lsu_next_place(g, out);
     if (out == u->in) { /* the next one to be taken */
-        struct ww_sched *s = &sm->sched[scheduler];
+        struct ww_sched *s = u->sched;
         ww_lsu_set_free(s, at);
         if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, at);
     }
@@ -108,10 +107,9 @@ static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct
     w->shared_queued = (uint16_t)(w->shared_queued + (d->path <= WW_L_SHARED_ATOMIC));
 }
 
-/* The unit is done with the first instruction, which it took in cycle `taken`. */
-static inline void ww_lsu_pop(struct ww_sm *sm, uint64_t taken) {
+/* The unit is done with the first instruction, of the warp, which it took in cycle `taken`. */
+static inline void ww_lsu_pop(struct ww_sm *sm, const struct ww_warp *w, uint64_t taken) {
     struct ww_lsu *l = &sm->lsu;
-    uint32_t warp = l->ring[l->head].warp;
     if (++l->head == l->capacity) l->head = 0;
     l->count--;
     l->active = false;
@@ -119,7 +117,7 @@ static inline void ww_lsu_pop(struct ww_sm *sm, uint64_t taken) {
     l->busy = l->free;
     if (l->count && l->ring[l->head].from > l->free) l->free = l->ring[l->head].from;
     if (l->sub)
-        ww_lsu_leave_place(sm, warp, taken);
+        ww_lsu_leave_place(sm, w, taken);
     else if (l->count + 1 == l->capacity)
         ww_lsu_open(sm);
 }

@@ -104,12 +104,13 @@ struct ww_dinst {
     bool counts : 1;   /* it adds to a dependence counter, or is a copy that one may wait for */
     bool unseen : 1;   /* and the warp may issue in the next cycle, when that is not seen yet */
     bool stores : 1;
-    bool queued : 1;                     /* it waits in its unit's queue, not at issue */
-    bool matrix : 1, ends_matrix : 1;    /* one of a warpgroup; it ends a group of them */
-    bool waits : 1;                      /* for another warp's write, before its issue (waits.h) */
-    bool ends_group : 1;                 /* its counter waits for the asynchronous copies before it */
-    uint8_t lane;                        /* enum ww_lane, of issue_plain.h */
-    uint8_t stall;                       /* cycles to the warp's next issue; 0: control fields are not obeyed */
+    bool queued : 1;                  /* it waits in its unit's queue, not at issue */
+    bool matrix : 1, ends_matrix : 1; /* one of a warpgroup; it ends a group of them */
+    bool waits : 1;                   /* for another warp's write, before its issue (waits.h) */
+    bool ends_group : 1;              /* its counter waits for the asynchronous copies before it */
+    bool quick : 1; /* in shared memory or a shuffle, and nothing but registers depends on it (lsu.c) */
+    uint8_t lane;   /* enum ww_lane, of issue_plain.h */
+    uint8_t stall;  /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
     uint8_t read_after;                  /* cycles from the issue until its sources are read */
     uint8_t smem;                        /* enum ww_shared_act, of a barrier */

@@ -112,6 +112,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     sm->extras = sm->barrel || sm->dma || sm->tma || sm->lsu.watch; /* or a prefetcher, which comes later */
     sm->plain = ww_issue_plain_allowed(sm);
     if (core->books && !ww_booked_init(sm, arena)) return ww_fail_nomem(error, "an SM");
+    ww_lsu_begin(sm);
     sm->lsu.skips_retries = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
     return WW_OK;
 }

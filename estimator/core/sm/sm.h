@@ -219,13 +219,21 @@ enum ww_lsu_wait {
 struct ww_lsu_sub {
     uint64_t free;                    /* cycle from which it generates addresses of another instruction */
     uint64_t leave[WW_LSU_SUB_QUEUE]; /* by place: cycle from which it is free, WW_NEVER if not known yet */
-    uint8_t in, out;                  /* places: to be taken next, left next */
+    struct ww_sched *sched;
+    uint8_t in, out; /* places: to be taken next, left next */
+};
+
+/* What a shuffle, a load and a store in shared memory take of the unit without conflicts. */
+#define WW_SHARED_COSTS 3u
+struct ww_shared_cost {
+    uint32_t passes, pass, taken; /* pass: cycles of one; taken: of the unit */
 };
 
 struct ww_lsu {
     bool active, held, retry; /* in the middle of an instruction; refused; may try again */
     bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
     bool banked;              /* several of a load's lines in a cycle (wavefront.h), request i in pass[i] */
+    bool quick;               /* shared memory needs no more than ww_dinst.quick says */
     bool skips_retries;       /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
     uint8_t waits;            /* enum ww_lsu_wait */
     uint32_t wait_set;
@@ -431,6 +439,8 @@ struct ww_core {
     uint32_t lsu_cycles, queue_high[2]; /* queue_high: as mshr_high */
     uint32_t tag_banks;                 /* of the L1's tags; 0: a line is looked up a cycle */
     struct ww_smem_banks banks;
+    struct ww_shared_cost shared_cost[WW_SHARED_COSTS];
+    uint32_t shared_ready; /* from an instruction's cycle in the unit to its results, less its latency */
     uint32_t local_words, icache_shift, const_shift, const15_shift;
     uint32_t instances[WW_UNIT_COUNT]; /* 0: as many as schedulers, one for each */
     uint32_t imul_group2;              /* port that integer multiplies also need, 0: none */
@@ -548,6 +558,10 @@ bool ww_shared_barrier(struct ww_sm *sm, uint32_t cta, const struct ww_dinst *d,
 void ww_shared_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 
 /* ---- lsu.c, l1_reply.c; see also l1.h ---- */
+/* Derives what shared memory costs, and which of the decoded instructions need no more. */
+void ww_lsu_prepare(struct ww_core *core);
+/* The same of the unit of an SM that is made but for it. */
+void ww_lsu_begin(struct ww_sm *sm);
 /* Works in `cycle`: it has an instruction and is free. */
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycle after `cycle` at which the unit has something to do. */

@@ -29,6 +29,7 @@ void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu) {
         .banks = gpu->shared_banks, .half_warp = gpu->shared_half_warp, .pair_loads = gpu->shared_pair_loads};
     s->bank_shift = (uint32_t)__builtin_ctz(gpu->shared_bank_bytes);
     s->map_shift = gpu->shared_map_bytes ? (uint32_t)__builtin_ctz(gpu->shared_map_bytes) : s->bank_shift;
+    s->close = s->banks > 1 ? (s->banks - 1) << s->map_shift : 0;
     s->row_shift = s->bank_shift + (uint32_t)__builtin_ctz(s->banks);
     fill_latency(s, gpu);
 }

@@ -29,6 +29,7 @@ struct ww_smem_banks {
     uint32_t row_shift;         /* log2 of the bytes of a row over all banks */
     uint32_t half_warp;
     bool pair_loads;
+    uint32_t close; /* words of a list whose span and a lane's width add up to this at most share no bank */
     uint32_t latency[WW_SMEM_DEGREES]; /* cycles that so many extra passes add to the latency */
     uint32_t slope;                    /* and each beyond */
 };
@@ -41,13 +42,15 @@ struct ww_smem_passes {
 void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu);
 /* A list whose addresses are known to lie so close together that no two words of it share a bank. */
 static inline bool ww_smem_close(const struct ww_smem_banks *s, const struct ww_access *a, uint32_t width) {
-    return a->list != WW_AFFINE && a->stride > 0 &&
-           (((uint32_t)a->stride + width - 1) >> s->map_shift) + 1 < s->banks;
+    return a->list != WW_AFFINE && a->stride > 0 && (uint32_t)a->stride + width <= s->close;
 }
-/* Lanes that all access one word, or words side by side: a pass without conflicts, found out soon. */
+/* Lanes whose words lie close together, or that all access one word, or words side by side: a pass without
+ * conflicts, found out soon. */
 static inline bool ww_smem_one_pass(const struct ww_smem_banks *s, const struct ww_access *a, uint32_t width) {
     uint32_t word = 1u << s->bank_shift, cut = width == word ? 0 : word;
-    if (a->list != WW_AFFINE || width > word || (a->base & (width - 1)) || s->half_warp) return false;
+    if (width > word || s->half_warp) return false;
+    if (a->list != WW_AFFINE) return ww_smem_close(s, a, width);
+    if (a->base & (width - 1)) return false;
     return a->stride == 0 || (a->stride == (int32_t)width && s->map_shift == s->bank_shift &&
                               width * 32 + cut <= word * s->banks);
 }
