@@ -13,11 +13,27 @@ struct shape {
     int32_t span;  /* an access's stride */
 };
 
+/* Of an instruction: the list of its last access with one. The predictor's `moved` is behind it. */
+struct last_list {
+    struct shape shape; /* none if it is not shared */
+    uint64_t base;
+    unsigned shift; /* log2 of the width of the instruction's accesses */
+};
+
+/* A warp whose accesses are there, while the predictor has not learned them. */
+struct unlearned {
+    const struct ww_step *step;
+    const struct ww_access *ref, *access;
+    uint32_t count, stamp;
+};
+
 struct access_decoder {
     struct ww_wwt_decoder *x;
     struct ww_wwt_predictor p;
-    struct ww_arena lanes; /* of the instruction states */
-    struct shape *last;    /* by instruction: of its lane addresses */
+    struct ww_arena lanes;         /* of the instruction states */
+    struct last_list *last;        /* by instruction */
+    struct unlearned unlearned[2]; /* the latest first, see learn_moved */
+    unsigned unlearned_count;
 };
 
 /* Room for one more list. */
@@ -160,10 +176,11 @@ static bool decode_list(struct access_decoder *a, uint32_t inst, unsigned form, 
                         const struct ww_wwt_context *c, uint64_t base, struct ww_access *out, uint64_t room[32],
                         const uint64_t **address) {
     struct ww_wwt_inst_state *s = &a->p.inst[inst];
-    struct shape shape = shape_of(s, form, c, a->last[inst]);
+    struct last_list *last = &a->last[inst];
+    struct shape shape = shape_of(s, form, c, last->shape);
     bool known = shape.list;
-    if (known && a->last[inst].list == shape.list && s->lane_mask == c->mask) {
-        s->moved = base - s->lane[__builtin_ctz(c->mask)];
+    if (known && last->shape.list == shape.list && s->lane_mask == c->mask) {
+        last->base = base;
         *out = (struct ww_access){base, shape.span, shape.list};
         return true;
     }
@@ -172,7 +189,8 @@ static bool decode_list(struct access_decoder *a, uint32_t inst, unsigned form, 
     *address = known ? ww_list_addresses(out, a->x->d->growing, ww_bits(c->mask), room) : room;
     if (!s->lane && !(s->lane = ww_arena_alloc(&a->lanes, 32 * sizeof *s->lane))) return ww_wwt_no_memory(a->x);
     ww_wwt_learn_list(s, c->mask, *address);
-    a->last[inst] = shape.list & ~WW_LIST_PLACE ? shape : (struct shape){0, 0};
+    last->shape = shape.list & ~WW_LIST_PLACE ? shape : (struct shape){0, 0};
+    last->base = **address;
     return true;
 }
 
@@ -187,7 +205,8 @@ static bool decode_lane(struct access_decoder *a, uint32_t inst, unsigned form, 
     s->lane_mask = c->mask;
     s->moved = 0;
     s->lane[__builtin_ctz(c->mask)] = address;
-    a->last[inst] = (struct shape){0, 0};
+    a->last[inst].shape = (struct shape){0, 0};
+    a->last[inst].base = address;
     *out = (struct ww_access){address, 0, WW_AFFINE};
     return true;
 }
@@ -223,8 +242,8 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     if (form >= WW_WWT_FORM_COUNT ? !is_distance(x, form, kind) : form == WW_WWT_FORM_STEPS && kind != 0)
         return ww_wwt_reject(x, &x->col[WW_WWT_COL_ACCESS], "an access byte is unknown");
     bool list = (form & ~WW_WWT_LOWEST) >= WW_WWT_FORM_LIST;
-    struct ww_wwt_context c =
-        ww_wwt_context(&a->p, s, list, step->mask, x->launch->inst[step->inst].width, ref);
+    if (s->lane_mask) s->moved = a->last[step->inst].base - s->lane[__builtin_ctz(s->lane_mask)];
+    struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, step->mask, a->last[step->inst].shift, ref);
     unsigned shift = token & WW_WWT_UNIT ? c.shift : 0;
     uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)kind, &c);
     if (ww_wwt_has_off(kind)) base += read_split(&x->col[WW_WWT_COL_BASE]) << shift;
@@ -250,31 +269,128 @@ static bool decode_access(struct access_decoder *a, const struct ww_step *step, 
     return true;
 }
 
-/* Affine, with the instruction's last stride, and where it is predicted to be: no column has more of it. */
-static inline bool is_predicted(unsigned token) {
-    unsigned kinds =
-        1u << WW_WWT_BASE_REF | 1u << WW_WWT_BASE_LINEAR | 1u << WW_WWT_BASE_CHAIN | 1u << WW_WWT_BASE_INDEX;
-    return token >> WW_WWT_FORM_SHIFT == WW_WWT_FORM_AFFINE && (kinds >> (token & 7) & 1);
+/* By access byte without the unit: the base is where it is predicted to be, and the form is affine with the
+ * instruction's last stride (1), or the list of the last warp's (2): no column has more of it. */
+#define KINDS(form, way)                                                                                       \
+    [(form) << WW_WWT_FORM_SHIFT | WW_WWT_BASE_REF] = (way),                                                   \
+                                   [(form) << WW_WWT_FORM_SHIFT | WW_WWT_BASE_LINEAR] = (way),                 \
+                                   [(form) << WW_WWT_FORM_SHIFT | WW_WWT_BASE_CHAIN] = (way),                  \
+                                   [(form) << WW_WWT_FORM_SHIFT | WW_WWT_BASE_INDEX] = (way)
+enum { OTHER, BY_STRIDE, BY_LIST };
+static const uint8_t predicted[256] = {KINDS(WW_WWT_FORM_AFFINE, BY_STRIDE),
+                                       KINDS(WW_WWT_FORM_REF_LIST, BY_LIST)};
+
+/* A copy of the list that the instruction has had last, moved: what is known of its lanes stays. */
+static inline bool is_moved_list(const struct last_list *last, const struct ww_wwt_inst_state *s, uint32_t mask,
+                                 const struct ww_access *ref) {
+    return ref->list == last->shape.list && ref->list && s->lane_mask == mask && (mask & (mask - 1));
 }
 
-/* Decodes such accesses of a warp, the usual ones, from number i of n on; returns the number of the first that
- * is another one. */
+/* Decodes such accesses of a warp, the usual ones; returns how many come before another one. `ref`: those of
+ * the last warp, if there is one. */
+static inline __attribute__((always_inline)) uint32_t decode_usual(struct access_decoder *a,
+                                                                   const struct ww_step *step,
+                                                                   const struct ww_access *ref, bool has_ref,
+                                                                   struct ww_access *out, uint32_t n) {
+    const unsigned char *token = a->x->col[WW_WWT_COL_ACCESS].p;
+    struct ww_access *from = out;
+    for (struct ww_access *end = out + n; out < end; out++, step++, ref++, token++) {
+        uint32_t way = predicted[*token & ~WW_WWT_UNIT], mask = step->mask;
+        struct ww_wwt_inst_state *s = &a->p.inst[step->inst];
+        struct last_list *last = &a->last[step->inst];
+        uint64_t before = s->last;
+        struct ww_access access = {0, s->stride, WW_AFFINE};
+        if (way != BY_STRIDE) {
+            if (way == OTHER || !has_ref || !is_moved_list(last, s, mask, ref)) break;
+            before = last->base;
+            access.stride = ref->stride;
+            access.list = ref->list;
+        }
+        struct ww_wwt_context context =
+            ww_wwt_context_after(&a->p, before, mask, last->shift, has_ref ? ref : NULL);
+        access.base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)(*token & 7), &context);
+        if (way != BY_STRIDE) last->base = access.base;
+        *out = access;
+        ww_wwt_learn(&a->p, s, access.base, &context);
+    }
+    a->x->col[WW_WWT_COL_ACCESS].p = token;
+    return (uint32_t)(out - from);
+}
+
+/* The same from number i of n on; returns the number of the other one. */
 static uint32_t decode_predicted(struct access_decoder *a, const struct ww_step *step,
                                  const struct ww_access *ref, struct ww_access *out, uint32_t i, uint32_t n) {
-    struct ww_cursor *c = &a->x->col[WW_WWT_COL_ACCESS];
-    const struct ww_inst *inst = a->x->launch->inst;
+    const struct ww_cursor *c = &a->x->col[WW_WWT_COL_ACCESS];
     if (n - i > (size_t)(c->end - c->p)) n = i + (uint32_t)(c->end - c->p);
+    if (ref) return i + decode_usual(a, step + i, ref + i, true, out + i, n - i);
+    return i + decode_usual(a, step + i, out + i, false, out + i, n - i);
+}
+
+/* True if all accesses of a warp are affine, with their instructions' last strides, and as far from those of
+ * the last warp as that one's were. Reads their bytes then. */
+static bool all_moved(struct ww_cursor *c, uint32_t n) {
+    const uint64_t other = 0x0101010101010101u * (0xffu & ~WW_WWT_UNIT);
     const unsigned char *token = c->p;
-    for (; i < n && is_predicted(*token); i++, token++) {
-        struct ww_wwt_inst_state *s = &a->p.inst[step[i].inst];
-        struct ww_wwt_context context =
-            ww_wwt_context(&a->p, s, false, step[i].mask, inst[step[i].inst].width, ref ? &ref[i] : NULL);
-        uint64_t base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)(*token & 7), &context);
-        out[i] = (struct ww_access){base, s->stride, WW_AFFINE};
-        ww_wwt_learn(&a->p, s, base, &context);
+    uint64_t tokens;
+    uint32_t i = 0;
+    if (n > (size_t)(c->end - token)) return false;
+    for (; i + sizeof tokens <= n; i += (uint32_t)sizeof tokens) {
+        memcpy(&tokens, token + i, sizeof tokens);
+        if (tokens & other) return false;
     }
-    c->p = token;
-    return i;
+    for (; i < n; i++)
+        if (token[i] & other) return false;
+    c->p += n;
+    return true;
+}
+
+/* Nothing but strides and distances from the last warp are looked at, and these do not change: so the predictor
+ * learns a row of such warps when another one comes. */
+static void move_warp(struct access_decoder *a, const struct unlearned *u, struct ww_access *out) {
+    for (uint32_t i = 0; i < u->count; i++) {
+        const struct ww_wwt_inst_state *s = &a->p.inst[u->step[i].inst];
+        out[i] = (struct ww_access){u->ref[i].base + s->ref_step, s->stride, WW_AFFINE};
+    }
+    if (!u->count) return;
+    a->unlearned[1] = a->unlearned[0];
+    a->unlearned[0] = *u;
+    a->unlearned_count += a->unlearned_count < 2;
+}
+
+/* Learns such warps: what is left of a row of them is what its last two have. */
+static void learn_moved(struct access_decoder *a) {
+    while (a->unlearned_count) {
+        const struct unlearned *u = &a->unlearned[--a->unlearned_count];
+        a->p.stamp = u->stamp;
+        for (uint32_t i = 0; i < u->count; i++) {
+            const struct ww_step *step = &u->step[i];
+            struct ww_wwt_inst_state *s = &a->p.inst[step->inst];
+            struct ww_wwt_context context =
+                ww_wwt_context_after(&a->p, s->last, step->mask, a->last[step->inst].shift, &u->ref[i]);
+            ww_wwt_learn(&a->p, s, u->access[i].base, &context);
+        }
+    }
+}
+
+/* The accesses of a warp, number `stamp` from 1. */
+static bool decode_warp(struct access_decoder *a, struct ww_wwt_path *path, uint32_t stamp,
+                        struct ww_access *out) {
+    struct ww_wwt_decoder *x = a->x;
+    const struct ww_step *step = x->d->access_step + path->first_access;
+    const struct ww_access *ref = path->ref;
+    uint32_t n = path->access_count;
+    path->ref = n ? out : NULL;
+    if (ref && all_moved(&x->col[WW_WWT_COL_ACCESS], n)) {
+        move_warp(a, &(struct unlearned){step, ref, out, n, stamp}, out);
+        return true;
+    }
+    learn_moved(a);
+    a->p.stamp = stamp;
+    for (uint32_t i = 0;; i++) {
+        i = decode_predicted(a, step, ref, out, i, n);
+        if (i == n) return true;
+        if (!decode_access(a, &step[i], ref ? &ref[i] : NULL, &out[i])) return false;
+    }
 }
 
 static bool decode_warps(struct access_decoder *a, const uint32_t *warp_path, size_t warp_count) {
@@ -282,15 +398,7 @@ static bool decode_warps(struct access_decoder *a, const uint32_t *warp_path, si
     struct ww_access *out = x->d->access;
     for (size_t w = 0; w < warp_count; w++) {
         struct ww_wwt_path *path = &x->d->path[warp_path[w]];
-        const struct ww_step *step = x->d->access_step + path->first_access;
-        const struct ww_access *ref = path->ref;
-        a->p.stamp = (uint32_t)w + 1;
-        path->ref = path->access_count ? out : NULL;
-        for (uint32_t i = 0, n = path->access_count;; i++) {
-            i = decode_predicted(a, step, ref, out, i, n);
-            if (i == n) break;
-            if (!decode_access(a, &step[i], ref ? &ref[i] : NULL, &out[i])) return false;
-        }
+        if (!decode_warp(a, path, (uint32_t)w + 1, out)) return false;
         out += path->access_count;
     }
     for (int i = WW_WWT_COL_ACCESS; i < WW_WWT_COLUMNS; i++)
@@ -304,6 +412,8 @@ bool ww_wwt_decode_accesses(struct ww_wwt_decoder *x, const uint32_t *warp_path,
     ww_arena_init(&a.lanes, 0);
     a.p.inst = calloc(insts, sizeof *a.p.inst);
     a.last = calloc(insts, sizeof *a.last);
+    for (uint32_t i = 0; a.last && i < x->launch->inst_count; i++)
+        a.last[i].shift = ww_wwt_shift(x->launch->inst[i].width);
     bool ok = a.p.inst && a.last ? decode_warps(&a, warp_path, warp_count) : ww_wwt_no_memory(x);
     free(a.p.inst);
     free(a.last);

@@ -288,8 +288,8 @@ static bool put_access(struct access_encoder *a, const struct ww_wwt_cta_warp *w
         *access = (struct ww_access){ww_wwt_first(access, step->mask), 0, WW_AFFINE};
         list = true;
     }
-    struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, step->mask, a->e->launch->inst[step->inst].width,
-                                             ref ? &ref->access[i] : NULL);
+    unsigned shift = ww_wwt_shift(a->e->launch->inst[step->inst].width);
+    struct ww_wwt_context c = ww_wwt_context(&a->p, s, list, step->mask, shift, ref ? &ref->access[i] : NULL);
     if (list) return put_list(a, s, access, &c, address, ref ? ref->pool : NULL);
     put_affine(a, s, access, &c);
     return true;

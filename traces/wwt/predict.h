@@ -38,6 +38,8 @@ struct ww_wwt_predictor {
     bool index_affine;              /* its addresses are index[0] + index_stride * lane */
     int32_t index_stride;
     uint64_t index[32]; /* else its addresses, by lane */
+    uint32_t scaled_of; /* 1 + lane | shift << 8 of the address `scaled`, 0: none; see ww_wwt_index */
+    uint64_t scaled;
 };
 
 /* What is known of an access before it is read. */
@@ -62,17 +64,29 @@ static inline uint64_t ww_wwt_index(const struct ww_wwt_predictor *p, int lane, 
     return address >> p->index_shift << shift;
 }
 
-static inline struct ww_wwt_context ww_wwt_context(const struct ww_wwt_predictor *p,
-                                                   const struct ww_wwt_inst_state *s, bool list, uint32_t mask,
-                                                   uint8_t width, const struct ww_access *ref) {
-    struct ww_wwt_context c = {.ref = ref, .last = s->last, .mask = mask, .shift = ww_wwt_shift(width)};
-    uint32_t first = mask & (~mask + 1u);
-    if (list && (s->lane_mask & first)) c.last = s->lane[__builtin_ctz(mask)] + s->moved;
-    if (p->index_mask & first) {
+/* `last`: base of the instruction's last access. */
+static inline struct ww_wwt_context ww_wwt_context_after(struct ww_wwt_predictor *p, uint64_t last,
+                                                         uint32_t mask, unsigned shift,
+                                                         const struct ww_access *ref) {
+    struct ww_wwt_context c = {.ref = ref, .last = last, .mask = mask, .shift = shift};
+    if (p->index_mask & mask & (~mask + 1u)) { /* most ask for that of one lane, in one unit */
+        uint32_t lane = (uint32_t)__builtin_ctz(mask), of = 1 + (lane | shift << 8);
+        if (p->scaled_of != of) {
+            p->scaled_of = of;
+            p->scaled = ww_wwt_index(p, (int)lane, shift);
+        }
         c.has_index = true;
-        c.index = ww_wwt_index(p, __builtin_ctz(mask), c.shift);
+        c.index = p->scaled;
     }
     return c;
+}
+
+static inline struct ww_wwt_context ww_wwt_context(struct ww_wwt_predictor *p,
+                                                   const struct ww_wwt_inst_state *s, bool list, uint32_t mask,
+                                                   unsigned shift, const struct ww_access *ref) {
+    bool listed = list && (s->lane_mask & mask & (~mask + 1u));
+    uint64_t last = listed ? s->lane[__builtin_ctz(mask)] + s->moved : s->last;
+    return ww_wwt_context_after(p, last, mask, shift, ref);
 }
 
 /* The base as that kind predicts it, without its difference. */
@@ -137,6 +151,7 @@ static inline void ww_wwt_learn_index(struct ww_wwt_predictor *p, struct ww_wwt_
                                       const struct ww_wwt_context *c, const struct ww_access *access,
                                       const uint64_t *address) {
     if (!address && c->mask) ww_wwt_learn_lowest(s, ww_wwt_first(access, c->mask));
+    p->scaled_of = 0;
     p->index_mask = c->mask;
     p->index_shift = c->shift;
     p->index_affine = !address;
