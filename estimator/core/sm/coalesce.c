@@ -96,23 +96,16 @@ static void add_range(struct ww_coalescer *c, uint64_t from, uint64_t length) {
     }
 }
 
-static bool one_run(uint32_t mask) {
-    uint32_t m = mask >> __builtin_ctz(mask);
-    return (m & (m + 1)) == 0;
-}
-
-/* True if it was done as a range: one address, or a run of lanes side by side. */
-static bool coalesce_affine(struct ww_coalescer *c, const struct ww_access *a, uint32_t mask, uint32_t width) {
+/* Such an access of one address, or of lanes side by side. */
+static void coalesce_range(struct ww_coalescer *c, const struct ww_access *a, uint32_t mask, uint32_t width) {
     if (a->stride == 0) {
         add_range(c, a->base, width);
-        return true;
+        return;
     }
     uint64_t step = a->stride < 0 ? (uint64_t)(-(int64_t)a->stride) : (uint64_t)a->stride;
-    if (step > width || !one_run(mask)) return false;
     uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
     uint64_t low = ww_lane_address(a, NULL, a->stride > 0 ? first : last, 0);
     add_range(c, low, step * (last - first) + width);
-    return true;
 }
 
 /* True if no lane's bytes lie in more than one chunk. The loop has no branch, so that it becomes one over
@@ -157,7 +150,10 @@ static void add_lanes(struct ww_coalescer *c, const uint64_t *address, uint32_t 
 void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                  uint32_t width) {
     begin(c);
-    if (access->list == WW_AFFINE && coalesce_affine(c, access, mask, width)) return;
+    if (access->list == WW_AFFINE && ww_coalesce_is_range(access, mask, width)) {
+        coalesce_range(c, access, mask, width);
+        return;
+    }
     uint64_t room[32];
     const uint64_t *address = ww_lane_addresses(access, pool, mask, room);
     uint32_t count = ww_bits(mask);

@@ -87,8 +87,8 @@ static void do_shared(struct ww_sm *sm, const struct ww_lsu_entry *e, const stru
     if (d->path != WW_L_SHUFFLE) {
         struct ww_smem_passes p = {1, 0};
         if (e->access && !ww_smem_one_pass(&core->banks, e->access, d->width)) {
-            p = ww_smem_passes(&core->banks, e->access, e->pool, e->mask, d->width,
-                               d->path == WW_L_SHARED && !d->stores);
+            p = ww_shapes_passes(&core->shapes, &core->banks, e->access, e->pool, e->mask, d->width,
+                                 d->path == WW_L_SHARED && !d->stores);
             core->counter[WW_C_SHARED_WIDE] += p.parts - 1;
             core->counter[WW_C_SHARED_CONFLICTS] += p.conflicts;
             core->epochs.inst[e->inst].counter[WW_I_SHARED_CONFLICTS] += p.conflicts;
@@ -173,8 +173,12 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
         struct ww_local_frame where = {(1ull << 60) + frame, core->local_words};
         ww_coalesce_local(c, e->access, e->pool, e->mask, d->width, &where);
     } else if (e->access) {
-        ww_coalesce(c, access, e->pool, e->mask, d->width);
-        if (d->path == WW_L_ATOMIC) ww_coalesce_updates(c, e->access, e->pool, e->mask);
+        if (d->path != WW_L_ATOMIC) {
+            ww_shapes_coalesce(&core->shapes, c, access, e->pool, e->mask, d->width);
+        } else {
+            ww_coalesce(c, access, e->pool, e->mask, d->width);
+            ww_coalesce_updates(c, e->access, e->pool, e->mask);
+        }
     }
     if (core->waits) ww_waits_note(sm, e, d);
     l->banked = core->tag_banks && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;

@@ -33,6 +33,7 @@
 #include "l1_tag.h"
 #include "mbar.h"
 #include "segments.h"
+#include "shapes.h"
 #include "probe.h"
 #include "sm_wheel.h"
 #include "supply.h"
@@ -439,6 +440,7 @@ struct ww_core {
     uint32_t lsu_cycles, queue_high[2]; /* queue_high: as mshr_high */
     uint32_t tag_banks;                 /* of the L1's tags; 0: a line is looked up a cycle */
     struct ww_smem_banks banks;
+    struct ww_shapes shapes;
     struct ww_shared_cost shared_cost[WW_SHARED_COSTS];
     uint32_t shared_ready; /* from an instruction's cycle in the unit to its results, less its latency */
     uint32_t local_words, icache_shift, const_shift, const15_shift;

@@ -40,7 +40,7 @@ void ww_wavefront_order(struct ww_coalescer *c, uint32_t banks, uint8_t pass[sta
     memcpy(c->request, sorted, c->count * sizeof *sorted);
 }
 
-uint32_t ww_wavefront_data(const struct ww_core *core, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+uint32_t ww_wavefront_data(struct ww_core *core, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                            uint32_t requests) {
     const struct ww_access *a = e->access;
     uint32_t row = core->banks.banks << core->banks.bank_shift, waves;
@@ -51,7 +51,8 @@ uint32_t ww_wavefront_data(const struct ww_core *core, const struct ww_lsu_entry
     } else if (a->list == WW_AFFINE && e->mask == UINT32_MAX && a->stride == (int64_t)d->width) {
         waves = d->width <= 4 ? 1 : d->width / 4;
     } else {
-        struct ww_smem_passes p = ww_smem_passes(&core->banks, a, e->pool, e->mask, d->width, false);
+        struct ww_smem_passes p =
+            ww_shapes_passes(&core->shapes, &core->banks, a, e->pool, e->mask, d->width, false);
         waves = p.parts + p.conflicts;
     }
     uint32_t cycles = row / core->gpu->l1_bytes_per_cycle;

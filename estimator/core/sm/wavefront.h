@@ -14,7 +14,7 @@
 /* Puts the requests of a load into the order of their look-ups: request i is in pass `pass[i]`, passes rise. */
 void ww_wavefront_order(struct ww_coalescer *c, uint32_t banks, uint8_t pass[static WW_REQUEST_MAX]);
 /* Cycles that the data of a whole load take. */
-uint32_t ww_wavefront_data(const struct ww_core *core, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+uint32_t ww_wavefront_data(struct ww_core *core, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                            uint32_t requests);
 
 #endif

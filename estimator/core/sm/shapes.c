@@ -1,0 +1,91 @@
+/* What is found out about the addresses of a warp, kept for accesses that lie alike. */
+#include "shapes.h"
+
+#include <string.h>
+
+/* What an entry holds. */
+enum use { LINES, PASSES, PASSES_OF_LOAD };
+
+/* Lanes are less than this away from the first one. */
+#define NEAR ((uint64_t)1 << 22)
+#define MOST_STRIDE 65536
+
+/* True if the access is of a kind that is kept. */
+static inline bool is_kept(const struct ww_access *a, uint32_t mask) {
+    if (a->list == WW_AFFINE) return a->stride > -MOST_STRIDE && a->stride < MOST_STRIDE;
+    return (a->list & WW_LIST_16) && mask == UINT32_MAX;
+}
+
+/* `low`: of the base, what decides; less than 4096. */
+static inline uint64_t key_of(const struct ww_access *a, uint32_t mask, uint32_t width, enum use use,
+                              uint32_t line_shift, uint64_t low) {
+    uint64_t how =
+        width | (uint64_t)use << 5 | (uint64_t)line_shift << 7 | (uint64_t)(a->list == WW_AFFINE) << 11;
+    return mask | (low | how << 12) << 32;
+}
+
+static inline bool same_list(const uint64_t *a, const uint64_t *b) {
+    uint64_t other = 0;
+    for (uint32_t i = 0; i < 8; i++) other |= a[i] ^ b[i];
+    return !other;
+}
+
+/* The entry for the access; *known: it is the access's, else it has become so, and is to be filled. */
+static inline struct ww_shape *find(struct ww_shapes *s, const struct ww_access *a, const uint64_t *pool,
+                                    uint64_t key, bool *known) {
+    const uint64_t stride = (uint64_t)(int64_t)a->stride, mix = 0x9e3779b97f4a7c15u;
+    bool affine = a->list == WW_AFFINE;
+    const uint64_t *list = affine ? &stride : pool + (a->list & WW_LIST_PLACE);
+    uint64_t hash = affine ? stride : list[0] ^ list[3] << 1 ^ list[7] << 2;
+    struct ww_shape *e = &s->shape[(((hash * mix) ^ key) * mix) >> 58];
+    *known = e->key == key && (affine ? e->list[0] == stride : same_list(e->list, list));
+    if (*known) return e;
+    e->key = key;
+    memcpy(e->list, list, affine ? sizeof *list : sizeof e->list);
+    return e;
+}
+
+/* Keeps the lines of the coalescer, if they are not too many. */
+static void keep_lines(struct ww_shape *e, const struct ww_coalescer *c, uint64_t first) {
+    e->count = c->count;
+    if (c->count > WW_SHAPE_LINES) e->key = 0;
+    for (uint32_t i = 0; i < c->count && e->key; i++) {
+        const struct ww_line_request *r = &c->request[i];
+        e->line[i] = (struct ww_shape_line){(int32_t)(r->key - first), r->bytes, (uint8_t)r->chunks};
+    }
+}
+
+void ww_shapes_coalesce(struct ww_shapes *s, struct ww_coalescer *c, const struct ww_access *access,
+                        const uint64_t *pool, uint32_t mask, uint32_t width) {
+    bool range = access->list == WW_AFFINE && ww_coalesce_is_range(access, mask, width);
+    bool wraps = access->base - NEAR >= UINT64_MAX - 2 * NEAR; /* or may do so */
+    if (range || wraps || !is_kept(access, mask)) {
+        ww_coalesce(c, access, pool, mask, width);
+        return;
+    }
+    uint64_t first = access->base >> c->line_shift, low = access->base & (c->line_bytes - 1);
+    bool known;
+    struct ww_shape *e = find(s, access, pool, key_of(access, mask, width, LINES, c->line_shift, low), &known);
+    if (!known) {
+        ww_coalesce(c, access, pool, mask, width);
+        keep_lines(e, c, first);
+        return;
+    }
+    c->count = e->count;
+    for (uint32_t i = 0; i < e->count; i++) {
+        const struct ww_shape_line *l = &e->line[i];
+        c->request[i] = (struct ww_line_request){first + (uint64_t)(int64_t)l->line, l->chunks, l->bytes, 0};
+    }
+}
+
+struct ww_smem_passes ww_shapes_passes(struct ww_shapes *s, const struct ww_smem_banks *banks,
+                                       const struct ww_access *access, const uint64_t *pool, uint32_t mask,
+                                       uint32_t width, bool load) {
+    uint64_t low = access->base & ((1u << banks->row_shift) - 1);
+    if (!is_kept(access, mask)) return ww_smem_passes(banks, access, pool, mask, width, load);
+    bool known;
+    enum use use = load ? PASSES_OF_LOAD : PASSES;
+    struct ww_shape *e = find(s, access, pool, key_of(access, mask, width, use, 0, low), &known);
+    if (!known) e->passes = ww_smem_passes(banks, access, pool, mask, width, load);
+    return e->passes;
+}
