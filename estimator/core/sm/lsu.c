@@ -46,21 +46,22 @@ void ww_lsu_prepare(struct ww_core *core) {
     core->shared_ready = g->shared_latency + g->lsu_latency - 1;
     for (uint32_t i = 0; i < core->code.inst_count; i++) {
         struct ww_dinst *d = &core->code.inst[i];
-        d->quick = d->path <= WW_L_SHARED && !d->async && !d->sends && !d->counts;
+        bool quick = d->path <= WW_L_SHARED && !d->async && !d->sends && !d->counts;
+        d->quick = (uint8_t)(quick && ww_smem_one_part(&core->banks, d->width) ? 1 + d->path + d->stores : 0);
+        d->side = ww_smem_side_by_side(&core->banks, d->width);
     }
 }
 
 void ww_lsu_begin(struct ww_sm *sm) {
-    sm->lsu.quick = !sm->collect && !sm->cluster && !sm->lsu.reexec.capacity;
+    sm->lsu.quick = sm->collect || sm->cluster || sm->lsu.reexec.capacity ? 0 : UINT8_MAX;
 }
 
 /* The most usual of them: one pass, and nothing but registers to be told. */
-static inline bool do_quick(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
-                            uint64_t cycle) {
+static inline void do_quick(struct ww_sm *sm, const struct ww_lsu_entry *e, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_lsu *l = &sm->lsu;
-    if (e->access && !ww_smem_one_pass(&core->banks, e->access, d->width)) return false;
-    const struct ww_shared_cost *cost = &core->shared_cost[d->path + d->stores];
+    const struct ww_dinst *d = &core->code.inst[e->inst];
+    const struct ww_shared_cost *cost = &core->shared_cost[e->quick - 1];
     struct ww_warp *w = &sm->warp[e->warp];
     uint64_t ready = cycle + core->shared_ready + d->latency, entry = WW_SB(ready, (uint64_t)d->state);
     uint64_t free = cycle + cost->taken;
@@ -70,12 +71,14 @@ static inline bool do_quick(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
     if (w->shared_at < free) w->shared_at = free;
     ww_lsu_pop(sm, w, cycle);
     if (--w->shared_queued == 0 && w->arriving) ww_barrier_shared_done(sm, w, cycle);
-    const uint16_t *end = d->check + d->check_count;
-    for (const uint16_t *r = end - d->result_count; r < end; r++) w->board[*r] = entry;
+    const uint16_t *end = d->check + d->check_count, *r = end - d->result_count;
+    if (r < end) { /* most have one */
+        w->board[*r] = entry;
+        while (++r < end) w->board[*r] = entry;
+    }
     ww_warp_arrival(sm, w, cycle, d->state);
     ww_warp_memory_done(sm, w, cycle, ready);
     ww_lsu_release(sm, w, cycle);
-    return true;
 }
 
 /* Shuffles and shared memory: the whole instruction in one go; later ones wait for its passes. */
@@ -314,8 +317,11 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
 }
 
 /* What is not quick. */
-__attribute__((noinline)) static void step_any(struct ww_sm *sm, const struct ww_lsu_entry *e,
-                                               const struct ww_dinst *d, uint64_t cycle) {
+__attribute__((noinline)) static void step_any(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_lsu *l = &sm->lsu;
+    if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
+    const struct ww_lsu_entry *e = &l->ring[l->head]; /* until something else issues */
+    const struct ww_dinst *d = &sm->core->code.inst[e->inst];
     bool shared = d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC;
     if (sm->cluster && shared && e->access && do_peers(sm, e, d, cycle)) return;
     if (d->path <= WW_L_SHARED_ATOMIC)
@@ -327,11 +333,11 @@ __attribute__((noinline)) static void step_any(struct ww_sm *sm, const struct ww
 }
 
 void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
-    struct ww_lsu *l = &sm->lsu;
-    if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
-    const struct ww_lsu_entry *e = &l->ring[l->head]; /* until something else issues */
-    const struct ww_dinst *d = &sm->core->code.inst[e->inst];
-    if (!(d->quick && l->quick && do_quick(sm, e, d, cycle))) step_any(sm, e, d, cycle);
+    const struct ww_lsu_entry *e = &sm->lsu.ring[sm->lsu.head];
+    if (e->quick)
+        do_quick(sm, e, cycle);
+    else
+        step_any(sm, cycle);
 }
 
 /* Operations with a result: one part more is complete. */

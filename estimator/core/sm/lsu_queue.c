@@ -6,9 +6,14 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena) {
     const struct ww_gpu_spec *g = sm->core->gpu;
     struct ww_lsu *l = &sm->lsu;
     l->capacity = g->lsu_sub_queue ? g->lsu_sub_queue * g->sm_schedulers : g->lsu_queue;
-    l->ring = ww_arena_array(arena, l->capacity, sizeof *l->ring);
+    while (l->ring_mask + 1 < l->capacity) l->ring_mask = 2 * l->ring_mask + 1;
+    l->ring = ww_arena_array(arena, l->ring_mask + 1, sizeof *l->ring);
     if (g->lsu_sub_queue) l->sub = ww_arena_array(arena, g->sm_schedulers, sizeof *l->sub);
-    for (uint32_t i = 0; l->sub && i < g->sm_schedulers; i++) l->sub[i].sched = &sm->sched[i];
+    for (uint32_t i = 0; l->sub && i < g->sm_schedulers; i++)
+        l->sub[i] = (struct ww_lsu_sub){.sched = &sm->sched[i],
+                                        .cycles = g->lsu_sub_cycles,
+                                        .stages = g->lsu_sub_stages,
+                                        .places = (uint8_t)g->lsu_sub_queue};
     return l->ring && (l->sub || !g->lsu_sub_queue);
 }
 
@@ -34,7 +39,7 @@ void ww_lsu_open(struct ww_sm *sm) {
 uint32_t ww_lsu_overtake(struct ww_lsu *l, uint64_t from, uint32_t at) {
     uint32_t first = l->active || l->reexec.capacity ? 1 : 0, i = l->count;
     while (i > first) {
-        uint32_t before = at ? at - 1 : l->capacity - 1;
+        uint32_t before = (at - 1) & l->ring_mask;
         if (l->ring[before].from <= from) break;
         l->ring[at] = l->ring[before];
         at = before;

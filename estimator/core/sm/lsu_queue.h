@@ -25,32 +25,21 @@ static inline void ww_lsu_set_free(struct ww_sched *s, uint64_t cycle) {
     s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = cycle;
 }
 
-static inline uint8_t ww_lsu_next_place(const struct ww_gpu_spec *g, uint8_t place) {
-    return (uint8_t)(place + 1u == g->lsu_sub_queue ? 0u : place + 1u);
-}
-
 /* Takes a place of the scheduler; returns the cycle from which the unit may take the instruction. */
-static inline uint64_t ww_lsu_take_place(struct ww_sm *sm, uint32_t scheduler, uint64_t cycle) {
-    const struct ww_gpu_spec *g = sm->core->gpu;
-    struct ww_lsu_sub *u = &sm->lsu.sub[scheduler];
+static inline uint64_t ww_lsu_take_place(struct ww_lsu_sub *u, uint64_t cycle) {
     uint64_t from = u->free > cycle + 1 ? u->free : cycle + 1;
-    uint8_t in = ww_lsu_next_place(g, u->in);
-    u->free = from + g->lsu_sub_cycles;
-    u->leave[u->in] = WW_NEVER;
-    u->in = in;
-    ww_lsu_set_free(u->sched, u->leave[in]);
+    u->free = from + u->cycles;
+    u->leave[u->in++ % WW_LSU_SUB_QUEUE] = WW_NEVER;
+    ww_lsu_set_free(u->sched, u->leave[(uint8_t)(u->in - u->places) % WW_LSU_SUB_QUEUE]);
     return from;
 }
 
-/* The unit is done with an instruction of the warp, which it took in cycle `taken`. */
-static inline void ww_lsu_leave_place(struct ww_sm *sm, const struct ww_warp *w, uint64_t taken) {
-    const struct ww_gpu_spec *g = sm->core->gpu;
-    struct ww_lsu_sub *u = &sm->lsu.sub[w->sched];
-    uint64_t at = taken + g->lsu_sub_stages;
-    uint8_t out = u->out;
-    u->leave[out] = at;
-    u->out = ww_lsu_next_place(g, out);
-    if (out == u->in) { /* the next one to be taken */
+/* The unit is done with an instruction of the scheduler, which it took in cycle `taken`. */
+static inline void ww_lsu_leave_place(struct ww_sm *sm, struct ww_lsu_sub *u, uint64_t taken) {
+    uint64_t at = taken + u->stages;
+    uint8_t out = u->out++;
+    u->leave[out % WW_LSU_SUB_QUEUE] = at;
+    if ((uint8_t)(u->in - out) == u->places) { /* the next instruction gets its place */
         struct ww_sched *s = u->sched;
         ww_lsu_set_free(s, at);
         if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, at);
@@ -66,9 +55,7 @@ uint32_t ww_lsu_overtake(struct ww_lsu *l, uint64_t from, uint32_t at);
 /* The place of an instruction whose addresses are there in cycle `from`: behind those that are there before or
  * at the same time, most often all of them. */
 static inline struct ww_lsu_entry *ww_lsu_insert(struct ww_lsu *l, uint64_t from) {
-    uint32_t at = l->head + l->count, last;
-    if (at >= l->capacity) at -= l->capacity;
-    last = at ? at - 1 : l->capacity - 1;
+    uint32_t at = (l->head + l->count) & l->ring_mask, last = (at - 1) & l->ring_mask;
     if (l->count && l->ring[last].from > from) at = ww_lsu_overtake(l, from, at);
     return &l->ring[at];
 }
@@ -76,10 +63,19 @@ static inline struct ww_lsu_entry *ww_lsu_insert(struct ww_lsu *l, uint64_t from
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
 WW_AHEAD ww_lsu_expect(const struct ww_smem_banks *banks, const struct ww_access *access, const uint64_t *pool,
                        const struct ww_dinst *d) {
-    __builtin_prefetch((const void *)((uintptr_t)access + 64));
     if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
     const char *list = (const char *)(pool + (access->list & WW_LIST_PLACE));
     for (uint32_t i = 0, n = 32u << ww_list_shift(access->list); i < n; i += 64) __builtin_prefetch(list + i);
+}
+
+/* Whether it needs one pass, and nothing but registers is to be told then: what ww_lsu_entry.quick says. */
+static inline uint16_t ww_lsu_quick(const struct ww_sm *sm, const struct ww_dinst *d,
+                                    const struct ww_access *access) {
+    uint16_t quick = d->quick & sm->lsu.quick;
+    if (!quick || !access) return quick;
+    if (access->list != WW_AFFINE) return ww_smem_close(&sm->core->banks, access, d->width) ? quick : 0;
+    bool one = access->stride == 0 || (d->side && access->stride == d->width);
+    return one && !(access->base & (d->width - 1u)) ? quick : 0;
 }
 
 /* The warp's instruction d (number inst) issues in `cycle`. access: NULL if it has none. */
@@ -88,19 +84,20 @@ static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct
     struct ww_lsu *l = &sm->lsu;
     struct ww_lsu_entry *e;
     uint64_t from = cycle + 1;
-    if (access) ww_lsu_expect(&sm->core->banks, access, w->pool, d);
+    uint16_t quick = ww_lsu_quick(sm, d, access);
+    if (access) __builtin_prefetch((const void *)((uintptr_t)access + 64));
+    if (access && !quick) ww_lsu_expect(&sm->core->banks, access, w->pool, d);
     if (l->sub) {
-        from = ww_lsu_take_place(sm, w->sched, cycle);
+        from = ww_lsu_take_place(&l->sub[w->sched], cycle);
         if (l->count == 0) l->busy = l->free;
         e = ww_lsu_insert(l, from);
         if (l->count++ == 0 && l->free < from) l->free = from;
     } else {
-        uint32_t at = l->head + l->count;
-        e = &l->ring[at >= l->capacity ? at - l->capacity : at];
+        e = &l->ring[(l->head + l->count) & l->ring_mask];
         if (l->count++ == 0 && l->free <= cycle) l->free = from;
         if (l->count == l->capacity) ww_lsu_close(sm);
     }
-    *e = (struct ww_lsu_entry){access, w->pool, inst, mask, (uint32_t)(w - sm->warp), from};
+    *e = (struct ww_lsu_entry){access, w->pool, from, inst, mask, (uint16_t)(w - sm->warp), quick};
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;
@@ -110,14 +107,13 @@ static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct
 /* The unit is done with the first instruction, of the warp, which it took in cycle `taken`. */
 static inline void ww_lsu_pop(struct ww_sm *sm, const struct ww_warp *w, uint64_t taken) {
     struct ww_lsu *l = &sm->lsu;
-    if (++l->head == l->capacity) l->head = 0;
-    l->count--;
+    l->head = (l->head + 1) & l->ring_mask;
     l->active = false;
     sm->core->inflight--;
     l->busy = l->free;
-    if (l->count && l->ring[l->head].from > l->free) l->free = l->ring[l->head].from;
+    if (--l->count && l->ring[l->head].from > l->free) l->free = l->ring[l->head].from;
     if (l->sub)
-        ww_lsu_leave_place(sm, w, taken);
+        ww_lsu_leave_place(sm, &l->sub[w->sched], taken);
     else if (l->count + 1 == l->capacity)
         ww_lsu_open(sm);
 }

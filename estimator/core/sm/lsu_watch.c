@@ -27,7 +27,7 @@ static bool is_behind(struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     const struct ww_lsu *l = &sm->lsu;
     for (uint32_t i = 1, k = l->head; i < l->count; i++) {
-        if (++k == l->capacity) k = 0;
+        k = (k + 1) & l->ring_mask;
         const struct ww_lsu_entry *e = &l->ring[k];
         if (any_hit(sm, &core->code.inst[e->inst], e->access, e->pool, e->mask)) return true;
     }

@@ -131,7 +131,7 @@ bool ww_lsu_unsent(const void *of, uint32_t warp) {
     for (uint32_t i = 0, k = l->head; i < l->count; i++) {
         const struct ww_lsu_entry *e = &l->ring[k];
         if (e->warp == warp && sm->core->code.inst[e->inst].path > WW_L_SHARED_ATOMIC) return true;
-        if (++k == l->capacity) k = 0;
+        k = (k + 1) & l->ring_mask;
     }
     return false;
 }

@@ -185,9 +185,10 @@ struct ww_shared_alloc {
 struct ww_lsu_entry {
     const struct ww_access *access;
     const uint64_t *pool;
-    uint32_t inst, mask;
-    uint32_t warp;
     uint64_t from; /* its operands are there */
+    uint32_t inst, mask;
+    uint16_t warp;
+    uint16_t quick; /* 1 + place in shared_cost, if it needs no more than that; else 0 */
 };
 
 /* A line request that was refused, with all that it takes to try it again. */
@@ -214,14 +215,17 @@ enum ww_lsu_wait {
     WW_LSU_SET    /* a line of its set that is not reserved */
 };
 
-#define WW_LSU_SUB_QUEUE 16
+#define WW_LSU_SUB_QUEUE 16u
 
 /* A scheduler's places on the way to the load/store unit; see lsu_queue.h. */
 struct ww_lsu_sub {
     uint64_t free;                    /* cycle from which it generates addresses of another instruction */
-    uint64_t leave[WW_LSU_SUB_QUEUE]; /* by place: cycle from which it is free, WW_NEVER if not known yet */
+    uint64_t leave[WW_LSU_SUB_QUEUE]; /* by the last bits of an instruction's number: cycle from which its place
+                                       * is free, WW_NEVER if not known yet */
     struct ww_sched *sched;
-    uint8_t in, out; /* places: to be taken next, left next */
+    uint32_t cycles, stages; /* as lsu.sub_cycles, lsu.sub_stages */
+    uint8_t places;
+    uint8_t in, out; /* last bits of the numbers of those to be taken, left next */
 };
 
 /* What a shuffle, a load and a store in shared memory take of the unit without conflicts. */
@@ -234,7 +238,7 @@ struct ww_lsu {
     bool active, held, retry; /* in the middle of an instruction; refused; may try again */
     bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
     bool banked;              /* several of a load's lines in a cycle (wavefront.h), request i in pass[i] */
-    bool quick;               /* shared memory needs no more than ww_dinst.quick says */
+    uint8_t quick;            /* mask of ww_dinst.quick: 0 if more is needed */
     bool skips_retries;       /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
     uint8_t waits;            /* enum ww_lsu_wait */
     uint32_t wait_set;
@@ -242,8 +246,8 @@ struct ww_lsu {
     uint32_t hit_lines; /* of the load that is looked up, with tag banks */
     const struct ww_cache *wait_cache;
     struct ww_lsu_entry *ring;
-    struct ww_lsu_sub *sub; /* by scheduler, or NULL */
-    uint32_t head, count, capacity;
+    struct ww_lsu_sub *sub;                    /* by scheduler, or NULL */
+    uint32_t head, count, capacity, ring_mask; /* the ring has more than capacity: a power of two */
     uint64_t held_since, free;
     uint64_t busy; /* free without what the first instruction waits for */
     uint64_t start;

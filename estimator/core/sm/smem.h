@@ -44,15 +44,22 @@ void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu);
 static inline bool ww_smem_close(const struct ww_smem_banks *s, const struct ww_access *a, uint32_t width) {
     return a->list != WW_AFFINE && a->stride > 0 && (uint32_t)a->stride + width <= s->close;
 }
+/* A whole warp is asked for at a time. */
+static inline bool ww_smem_one_part(const struct ww_smem_banks *s, uint32_t width) {
+    return width <= 1u << s->bank_shift && !s->half_warp;
+}
+/* And lanes that lie side by side share no bank, wherever they begin: one word more where words are cut. */
+static inline bool ww_smem_side_by_side(const struct ww_smem_banks *s, uint32_t width) {
+    uint32_t word = 1u << s->bank_shift, cut = width == word ? 0 : word;
+    return ww_smem_one_part(s, width) && s->map_shift == s->bank_shift && width * 32 + cut <= word * s->banks;
+}
 /* Lanes whose words lie close together, or that all access one word, or words side by side: a pass without
  * conflicts, found out soon. */
 static inline bool ww_smem_one_pass(const struct ww_smem_banks *s, const struct ww_access *a, uint32_t width) {
-    uint32_t word = 1u << s->bank_shift, cut = width == word ? 0 : word;
-    if (width > word || s->half_warp) return false;
+    if (!ww_smem_one_part(s, width)) return false;
     if (a->list != WW_AFFINE) return ww_smem_close(s, a, width);
     if (a->base & (width - 1)) return false;
-    return a->stride == 0 || (a->stride == (int32_t)width && s->map_shift == s->bank_shift &&
-                              width * 32 + cut <= word * s->banks);
+    return a->stride == 0 || (a->stride == (int32_t)width && ww_smem_side_by_side(s, width));
 }
 /* mask is not 0. load: of a load from shared memory. */
 struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct ww_access *access,
