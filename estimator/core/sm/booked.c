@@ -101,8 +101,8 @@ static inline uint64_t fill_of(const struct ww_tag_line *line, uint64_t cycle) {
 void ww_booked_settle_set(struct ww_tags *t, uint64_t key, uint64_t cycle) {
     uint32_t set = ww_tags_set(t, key);
     if (t->replace == WW_REPLACE_LRU || t->replace == WW_REPLACE_FIFO) {
-        for (uint32_t line = t->last[set]; line != WW_NO_LINE && t->line[line].pins;
-             line = t->line[line].prev) {
+        for (uint32_t line = ww_tags_last(t, set); line != WW_NO_LINE && t->line[line].pins;
+             line = ww_tags_before(t, set, line)) {
             ww_booked_settle(&t->line[line], cycle);
             if (!t->line[line].pins) return;
         }
@@ -280,7 +280,8 @@ static inline uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t k
     bool ordered = t->replace == WW_REPLACE_LRU || t->replace == WW_REPLACE_FIFO;
     if (line != WW_NO_LINE) return line;
     if (!ordered || c->brought || c->fetched) return ww_l1_allocate(sm, c, key, line, warp, cycle);
-    for (line = t->last[ww_tags_set(t, key)]; line != WW_NO_LINE; line = t->line[line].prev) {
+    uint32_t set = ww_tags_set(t, key);
+    for (line = ww_tags_last(t, set); line != WW_NO_LINE; line = ww_tags_before(t, set, line)) {
         ww_booked_settle(&t->line[line], cycle);
         if (t->line[line].pins) continue;
         if (ww_tags_replace(t, line, key)) sm->core->counter[c->shape->evicted]++;

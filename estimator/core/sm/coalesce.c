@@ -9,14 +9,19 @@ void ww_coalesce_init(struct ww_coalescer *c, uint32_t line_bytes) {
     c->line_shift = (uint32_t)__builtin_ctz(line_bytes);
 }
 
-static void begin(struct ww_coalescer *c) {
-    c->count = c->hashed = 0;
-    c->above = 0;
+/* Empties the hash tables. */
+static void forget(struct ww_coalescer *c) {
     if (++c->stamp == 0) {
         memset(c->seen_stamp, 0, sizeof c->seen_stamp);
         memset(c->address_stamp, 0, sizeof c->address_stamp);
         c->stamp = 1;
     }
+}
+
+static void begin(struct ww_coalescer *c) {
+    c->count = c->hashed = 0;
+    c->above = 0;
+    forget(c);
 }
 
 static inline struct ww_line_request *append(struct ww_coalescer *c, uint64_t key) {
@@ -96,16 +101,24 @@ static void add_range(struct ww_coalescer *c, uint64_t from, uint64_t length) {
     }
 }
 
-/* Such an access of one address, or of lanes side by side. */
+/* Such an access of one address, or of lanes side by side: most lie in one line. */
 static void coalesce_range(struct ww_coalescer *c, const struct ww_access *a, uint32_t mask, uint32_t width) {
-    if (a->stride == 0) {
-        add_range(c, a->base, width);
+    uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
+    uint64_t low = a->base, length = width, in_line;
+    if (a->stride) {
+        int64_t stride = a->stride;
+        length += (uint64_t)(stride < 0 ? -stride : stride) * (last - first);
+        low += (uint64_t)(stride * (stride > 0 ? first : last));
+    }
+    in_line = low & (c->line_bytes - 1);
+    if (in_line + length <= c->line_bytes) {
+        c->count = 1;
+        c->request[0] = (struct ww_line_request){
+            low >> c->line_shift, chunk_bits(in_line, in_line + length - 1), (uint16_t)length, 0};
         return;
     }
-    uint64_t step = a->stride < 0 ? (uint64_t)(-(int64_t)a->stride) : (uint64_t)a->stride;
-    uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
-    uint64_t low = ww_lane_address(a, NULL, a->stride > 0 ? first : last, 0);
-    add_range(c, low, step * (last - first) + width);
+    begin(c);
+    add_range(c, low, length);
 }
 
 /* True if no lane's bytes lie in more than one chunk. The loop has no branch, so that it becomes one over
@@ -149,11 +162,11 @@ static void add_lanes(struct ww_coalescer *c, const uint64_t *address, uint32_t 
 
 void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                  uint32_t width) {
-    begin(c);
     if (access->list == WW_AFFINE && ww_coalesce_is_range(access, mask, width)) {
         coalesce_range(c, access, mask, width);
         return;
     }
+    begin(c);
     uint64_t room[32];
     const uint64_t *address = ww_lane_addresses(access, pool, mask, room);
     uint32_t count = ww_bits(mask);
@@ -200,6 +213,7 @@ void ww_coalesce_updates(struct ww_coalescer *c, const struct ww_access *access,
     uint64_t room[32];
     const uint64_t *of = ww_lane_addresses(access, pool, mask, room);
     uint32_t longest[32], chunks = 0;
+    forget(c);
     for (uint32_t i = 0, n = ww_bits(mask); i < n; i++) {
         uint64_t address = of[i];
         uint32_t lanes = count_address(c, address), p = 0;

@@ -25,7 +25,7 @@ struct ww_coalescer {
     struct ww_line_request request[WW_REQUEST_MAX];
     uint64_t above;  /* no request of the current access has this key or a higher one */
     uint32_t hashed; /* requests in the hash table: it is filled when one is looked for in it */
-    uint32_t stamp;  /* of the current access, for the hash tables below */
+    uint32_t stamp;  /* of what is in the hash tables below now */
     uint32_t seen_stamp[256];
     uint8_t seen_request[256];
     uint32_t address_stamp[128];

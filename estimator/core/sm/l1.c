@@ -42,13 +42,20 @@ static void tell_scheduler(struct ww_sm *sm, uint64_t old, uint32_t line, uint32
 }
 
 uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t warp) {
+    bool evicted = false;
+    uint32_t line;
     if (sm->booked) ww_booked_settle_set(&c->tags, key, sm->booked->at);
-    uint32_t line = ww_tags_victim(&c->tags, key);
-    if (line == WW_NO_LINE) return line;
-    if (c->brought) tell_scheduler(sm, c->tags.line[line].key, line, warp);
-    if (c->fetched) ww_fetch_lose(sm, c, line);
-    if (ww_tags_replace(&c->tags, line, key)) sm->core->counter[c->shape->evicted]++;
-    ww_tags_prefetch_victim(&c->tags, line);
+    if (c->brought || c->fetched) {
+        line = ww_tags_victim(&c->tags, key);
+        if (line == WW_NO_LINE) return line;
+        if (c->brought) tell_scheduler(sm, c->tags.line[line].key, line, warp);
+        if (c->fetched) ww_fetch_lose(sm, c, line);
+        evicted = ww_tags_replace(&c->tags, line, key);
+    } else {
+        line = ww_tags_take(&c->tags, key, &evicted);
+        if (line == WW_NO_LINE) return line;
+    }
+    sm->core->counter[c->shape->evicted] += evicted;
     c->tags.line[line].valid = 0;
     return line;
 }

@@ -118,9 +118,8 @@ void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request);
 bool ww_l1_send(struct ww_sm *sm, uint64_t ps, uint64_t cycle);
 
 /* ---- l1_reply.c ---- */
-/* An element of a pool, which grows; WW_NONE: out of memory, and the launch fails. */
-uint32_t ww_pool_op(struct ww_core *core);
-/* Doubles the targets when none is free. False: as ww_pool_op. */
+/* Double the operations, the targets when none is free. False: out of memory, and the launch fails. */
+bool ww_pool_more_ops(struct ww_core *core);
 bool ww_pool_more_targets(struct ww_core *core);
 static inline void ww_pool_target_free(struct ww_pool *p, uint32_t target) {
     p->target[target].next = p->target_free;

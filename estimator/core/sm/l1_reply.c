@@ -5,22 +5,18 @@
 #include <stdlib.h>
 
 /* Doubles a pool; the new elements form its free list. The list threads through `next_free` and `next`. */
-uint32_t ww_pool_op(struct ww_core *core) {
+bool ww_pool_more_ops(struct ww_core *core) {
     struct ww_pool *p = &core->pool;
-    if (p->op_free == WW_NONE) {
-        uint32_t n = p->op_capacity ? 2 * p->op_capacity : 256;
-        struct ww_memory_op *grown = n < 1u << 27 ? realloc(p->op, n * sizeof *grown) : NULL;
-        if (!grown) {
-            ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory operations"));
-            return WW_NONE;
-        }
-        for (uint32_t i = n; i-- > p->op_capacity; p->op_free = i) grown[i].next_free = p->op_free;
-        p->op = grown;
-        p->op_capacity = n;
+    uint32_t n = p->op_capacity ? 2 * p->op_capacity : 256;
+    struct ww_memory_op *grown = n < 1u << 27 ? realloc(p->op, n * sizeof *grown) : NULL;
+    if (!grown) {
+        ww_core_fail(core, ww_fail_nomem(core->error, "outstanding memory operations"));
+        return false;
     }
-    uint32_t op = p->op_free;
-    p->op_free = p->op[op].next_free;
-    return op;
+    for (uint32_t i = n; i-- > p->op_capacity; p->op_free = i) grown[i].next_free = p->op_free;
+    p->op = grown;
+    p->op_capacity = n;
+    return true;
 }
 
 bool ww_pool_more_targets(struct ww_core *core) {
@@ -70,17 +66,6 @@ static uint32_t place_of(const struct ww_cache *c, uint32_t line) {
     return (uint32_t)(c->tags.line[line].key & c->shape->offset_mask) << (c->shape->line_shift - 5);
 }
 
-/* As ww_memory_op_part, of a part whose level is known already. */
-static inline void add_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready) {
-    struct ww_memory_op *o = &core->pool.op[op];
-    if (o->remaining == 1) {
-        ww_memory_op_part(core, op, cycle, ready, WW_LEVEL_L1);
-        return;
-    }
-    o->remaining--;
-    if (ready > o->ready) o->ready = ready;
-}
-
 /* Takes the targets out of the MSHR's list that wait for sectors of `bits`, and for nothing else; returns the
  * first of them, in the order of their requests (the list has the last one first). */
 static inline uint32_t take_complete(struct ww_core *core, struct ww_mshr *e, uint32_t bits, uint8_t level) {
@@ -122,7 +107,7 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
         uint32_t t = first, op = core->pool.target[t].op;
         first = core->pool.target[t].next;
         ww_pool_target_free(&core->pool, t);
-        add_part(core, op, cycle, ready);
+        ww_l1_part(core, op, cycle, ready);
     }
 }
 

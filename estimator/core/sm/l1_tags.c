@@ -19,16 +19,15 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
     t->bucket_mask = (uint32_t)(buckets - 1);
     t->line = ww_arena_raw_lines(arena, lines, sizeof *t->line);
     t->first = ww_arena_array(arena, sets, sizeof *t->first);
-    t->last = ww_arena_array(arena, sets, sizeof *t->last);
     if (ways > SMALL_SET && !(t->bucket = ww_arena_lines(arena, buckets, sizeof *t->bucket))) return false;
-    if (!t->line || !t->first || !t->last) return false;
+    if (!t->line || !t->first) return false;
     for (uint32_t set = 0; set < sets; set++) {
         uint32_t base = set * ways;
         t->first[set] = base;
-        t->last[set] = base + ways - 1;
         for (uint32_t i = base; i < base + ways; i++)
             t->line[i] = (struct ww_tag_line){.key = EMPTY, .prev = i - 1, .next = i + 1};
-        t->line[base].prev = t->line[base + ways - 1].next = WW_NO_LINE;
+        t->line[base].prev = base + ways - 1;
+        t->line[base + ways - 1].next = base;
     }
     ww_rng_seed(&t->rng, seed);
     return true;
@@ -74,40 +73,28 @@ static inline void bucket_remove(struct ww_tags *t, uint32_t line) {
     }
 }
 
-static void unlink_line(struct ww_tags *t, uint32_t set, uint32_t line) {
-    if (t->line[line].prev == WW_NO_LINE)
-        t->first[set] = t->line[line].next;
-    else
-        t->line[t->line[line].prev].next = t->line[line].next;
-    if (t->line[line].next == WW_NO_LINE)
-        t->last[set] = t->line[line].prev;
-    else
-        t->line[t->line[line].next].prev = t->line[line].prev;
-}
-
 void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
-    if (t->first[set] == line) return;
-    unlink_line(t, set, line);
-    t->line[line].prev = WW_NO_LINE;
-    t->line[line].next = t->first[set];
-    t->line[t->first[set]].prev = line;
+    uint32_t first = t->first[set], last = t->line[first].prev;
     t->first[set] = line;
+    if (line == first || line == last) return;
+    struct ww_tag_line *l = &t->line[line];
+    t->line[l->prev].next = l->next;
+    t->line[l->next].prev = l->prev;
+    l->prev = last;
+    l->next = first;
+    t->line[last].next = t->line[first].prev = line;
 }
 
 static void move_last(struct ww_tags *t, uint32_t set, uint32_t line) {
-    if (t->last[set] == line) return;
-    unlink_line(t, set, line);
-    t->line[line].next = WW_NO_LINE;
-    t->line[line].prev = t->last[set];
-    t->line[t->last[set]].next = line;
-    t->last[set] = line;
+    ww_tags_move_first(t, set, line);
+    t->first[set] = t->line[line].next;
 }
 
 /* A way of a set by the weights of those that are not pinned; the first empty one, if there is one: then the
  * last of the order is empty, too. */
 static uint32_t weighted_victim(struct ww_tags *t, uint32_t set) {
     uint32_t base = set * t->ways, sum = 0;
-    if (t->line[t->last[set]].key == EMPTY)
+    if (t->line[ww_tags_last(t, set)].key == EMPTY)
         for (uint32_t i = base;; i++)
             if (t->line[i].key == EMPTY) return i;
     for (uint32_t i = 0; i < t->ways; i++) sum += t->line[base + i].pins ? 0 : t->weight[i];
@@ -118,25 +105,44 @@ static uint32_t weighted_victim(struct ww_tags *t, uint32_t set) {
     return base + i;
 }
 
-uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
-    uint32_t set = ww_tags_set(t, key), line = t->last[set];
+static inline uint32_t victim(struct ww_tags *t, uint32_t set) {
+    uint32_t line = ww_tags_last(t, set);
     if (t->replace == WW_REPLACE_WEIGHTED) return weighted_victim(t, set);
     if (t->line[line].key == EMPTY) return line;
     if (t->replace == WW_REPLACE_RANDOM) {
         uint32_t pick = set * t->ways + ww_rng_below(&t->rng, t->ways);
         if (!t->line[pick].pins) return pick;
     }
-    while (line != WW_NO_LINE && t->line[line].pins) line = t->line[line].prev;
+    while (line != WW_NO_LINE && t->line[line].pins) line = ww_tags_before(t, set, line);
     return line;
 }
 
-bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key) {
+uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
+    return victim(t, ww_tags_set(t, key));
+}
+
+static inline bool replace(struct ww_tags *t, uint32_t set, uint32_t line, uint64_t key) {
     bool valid = t->line[line].key != EMPTY;
     if (valid && t->bucket) bucket_remove(t, line);
     t->line[line].key = key;
     if (t->bucket) bucket_add(t, line);
-    ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
+    if (t->line[t->first[set]].prev == line) /* the usual one */
+        t->first[set] = line;
+    else
+        ww_tags_move_first(t, set, line);
     return valid;
+}
+
+bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key) {
+    return replace(t, ww_tags_set_of_line(t, line), line, key);
+}
+
+uint32_t ww_tags_take(struct ww_tags *t, uint64_t key, bool *evicted) {
+    uint32_t set = ww_tags_set(t, key), line = victim(t, set);
+    if (line == WW_NO_LINE) return line;
+    *evicted = replace(t, set, line, key);
+    ww_tags_prefetch_victim(t, line);
+    return line;
 }
 
 void ww_tags_drop(struct ww_tags *t, uint32_t line) {

@@ -1,8 +1,9 @@
 /* l1_tags.h: a set-associative tag array: the L1, the constant cache and the instruction cache.
  *
  * Lines of small sets are found by comparing each way, those of larger ones through a hash table of all keys;
- * the order of replacement is a list per set. A line may be pinned (a miss is outstanding): it is never a
- * victim. Per-line data (valid sectors and the like) belong to the owner.
+ * the order of replacement is a ring per set, so that the last line becomes the first by a turn of it. A line
+ * may be pinned (a miss is outstanding): it is never a victim. Per-line data (valid sectors and the like)
+ * belong to the owner.
  */
 #ifndef WW_CORE_L1_TAGS_H
 #define WW_CORE_L1_TAGS_H
@@ -19,7 +20,7 @@
  * caches. */
 struct ww_tag_line {
     uint64_t key;                  /* UINT64_MAX: empty */
-    uint32_t prev, next;           /* order in its set, most recent first */
+    uint32_t prev, next;           /* order in its set, most recent first; a ring */
     uint32_t valid, pending, mshr; /* the owner's: sector bits, entry */
     uint32_t pins;
 };
@@ -35,7 +36,7 @@ struct ww_tags_bucket {
 
 struct ww_tags {
     struct ww_tag_line *line;
-    uint32_t *first, *last;        /* by set */
+    uint32_t *first;               /* by set */
     struct ww_tags_bucket *bucket; /* NULL: sets are small */
     uint32_t bucket_mask;
     uint32_t sets, ways;
@@ -111,12 +112,18 @@ static inline uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
     }
 }
 
+/* The last line of a set's order, the one before another one (WW_NO_LINE: that is the first). */
+static inline uint32_t ww_tags_last(const struct ww_tags *t, uint32_t set) {
+    return t->line[t->first[set]].prev;
+}
+static inline uint32_t ww_tags_before(const struct ww_tags *t, uint32_t set, uint32_t line) {
+    return line == t->first[set] ? WW_NO_LINE : t->line[line].prev;
+}
 /* Makes the line the first of its set's order. */
 void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line);
 /* Records a use of the line, for LRU. */
 static inline void ww_tags_touch(struct ww_tags *t, uint32_t line) {
-    if (t->replace == WW_REPLACE_LRU && t->line[line].prev != WW_NO_LINE)
-        ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
+    if (t->replace == WW_REPLACE_LRU) ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
 }
 /* The line that `key` would replace, or WW_NO_LINE if all of its set are pinned. An empty one comes first. */
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key);
@@ -127,16 +134,19 @@ WW_AHEAD ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
     else
         __builtin_prefetch(&t->line[ww_tags_set(t, key) * t->ways]);
 }
-/* The host loads what the next replacement in the set of a line will look at, and a line of the one after it.
- */
+/* The host loads what the next replacement in the set of a line, its first, will look at, and a line of the one
+ * after it. */
 WW_AHEAD ww_tags_prefetch_victim(const struct ww_tags *t, uint32_t line) {
-    const struct ww_tag_line *victim = &t->line[t->last[ww_tags_set_of_line(t, line)]];
     if (!t->bucket) return;
+    const struct ww_tag_line *victim = &t->line[t->line[line].prev];
     ww_tags_prefetch(t, victim->key);
-    if (victim->prev != WW_NO_LINE) __builtin_prefetch(&t->line[victim->prev], 1);
+    __builtin_prefetch(&t->line[victim->prev], 1);
 }
 /* Gives the line (a victim of key) to `key`. Returns true if a valid key was replaced. */
 bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key);
+/* Both in one: gives the key's victim to it. WW_NO_LINE, and nothing has changed: there is none. *evicted, if
+ * there is one: a valid key was replaced. */
+uint32_t ww_tags_take(struct ww_tags *t, uint64_t key, bool *evicted);
 /* Forgets the line's key; it becomes the set's first victim. */
 void ww_tags_drop(struct ww_tags *t, uint32_t line);
 

@@ -176,16 +176,13 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
         struct ww_local_frame where = {(1ull << 60) + frame, core->local_words};
         ww_coalesce_local(c, e->access, e->pool, e->mask, d->width, &where);
     } else if (e->access) {
-        if (d->path != WW_L_ATOMIC) {
-            ww_shapes_coalesce(&core->shapes, c, access, e->pool, e->mask, d->width);
-        } else {
-            ww_coalesce(c, access, e->pool, e->mask, d->width);
-            ww_coalesce_updates(c, e->access, e->pool, e->mask);
-        }
+        ww_shapes_coalesce(&core->shapes, c, access, e->pool, e->mask, d->width);
+        if (d->path == WW_L_ATOMIC) ww_coalesce_updates(c, e->access, e->pool, e->mask);
     }
     if (core->waits) ww_waits_note(sm, e, d);
     l->banked = core->tag_banks && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
-    if (l->banked) ww_wavefront_order(c, core->tag_banks, l->pass);
+    l->pass[0] = 0;
+    if (l->banked && c->count > 1) ww_wavefront_order(c, core->tag_banks, l->pass);
     l->hit_lines = 0;
     l->active = true;
     l->start = cycle;
@@ -258,7 +255,7 @@ static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
     ww_lsu_pop(sm, w, sm->lsu.start);
     if (d->counts) ww_depend_read(sm, w, d, sm->lsu.start, cycle);
     if (op != WW_NONE) {
-        ww_memory_op_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency, WW_LEVEL_L1);
+        ww_l1_part(sm->core, op, cycle, cycle - 1 + sm->core->l1_shape.latency);
         return;
     }
     ww_lsu_finish_silent(sm, w, d, cycle, cycle);

@@ -34,7 +34,7 @@ struct ww_shapes {
     struct ww_shape shape[WW_SHAPES];
 };
 
-/* As ww_coalesce, but that ww_coalesce_updates may not follow. */
+/* As ww_coalesce. */
 void ww_shapes_coalesce(struct ww_shapes *s, struct ww_coalescer *c, const struct ww_access *access,
                         const uint64_t *pool, uint32_t mask, uint32_t width);
 /* As ww_smem_passes, of one set of banks for all calls. */

@@ -586,6 +586,15 @@ static inline void ww_lsu_release(struct ww_sm *sm, struct ww_warp *w, uint64_t 
     if (--w->inflight == 0 && w->done) ww_lsu_drained(sm, w, cycle);
 }
 
+/* An operation of the pool, which grows; WW_NONE: out of memory, and the launch fails. */
+static inline uint32_t ww_pool_op(struct ww_core *core) {
+    struct ww_pool *p = &core->pool;
+    if (p->op_free == WW_NONE && !ww_pool_more_ops(core)) return WW_NONE;
+    uint32_t op = p->op_free;
+    p->op_free = p->op[op].next_free;
+    return op;
+}
+
 /* ---- reexec.c ---- */
 bool ww_reexec_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t entries);
 /* Decides whether the unit works on its queue of refused requests in `cycle`, and does it then. */
@@ -602,6 +611,16 @@ bool ww_lsu_head_loads(const void *sm, uint32_t warp);
 
 /* One of the operation's parts is complete at `ready` (>= cycle), served by `level`. */
 void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready, uint32_t level);
+/* The same of a part whose level the operation knows: most leave others to wait for. */
+static inline void ww_l1_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64_t ready) {
+    struct ww_memory_op *o = &core->pool.op[op];
+    if (o->remaining == 1) {
+        ww_memory_op_part(core, op, cycle, ready, WW_LEVEL_L1);
+        return;
+    }
+    o->remaining--;
+    if (ready > o->ready) o->ready = ready;
+}
 static inline bool ww_l1_saturated(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool on = sm->saturated;
