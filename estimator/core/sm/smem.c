@@ -38,73 +38,49 @@ static uint32_t bank_of(const struct ww_smem_banks *s, uint64_t address) {
     return (uint32_t)(address >> s->map_shift) & (s->banks - 1);
 }
 
-/* What one pass reads of a bank: equal for addresses that do not conflict. */
-static uint64_t row_of(const struct ww_smem_banks *s, uint64_t address) {
-    return address >> s->row_shift;
-}
-
-/* Rows of banks that one part has met, each once, and how many of them each bank has. */
-struct met {
-    uint64_t key[128]; /* hash table; 0: empty */
-    uint8_t in_bank[64];
-    uint32_t most;
-};
-
-static void meet(struct met *p, uint64_t row, uint32_t bank) {
-    uint64_t key = (row << 6 | bank) + 1;
-    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 57);
-    for (; p->key[i]; i = (i + 1) & 127)
-        if (p->key[i] == key) return;
-    p->key[i] = key;
-    if (++p->in_bank[bank] > p->most) p->most = p->in_bank[bank];
-}
-
-/* Distinct rows of the bank that has most of them. */
-static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
-                             uint32_t width) {
-    struct met p;
-    memset(&p, 0, sizeof p);
-    for (uint32_t k = 0; k < count; k++)
-        for (uint64_t w = address[k] >> s->map_shift; w <= (address[k] + width - 1) >> s->map_shift; w++)
-            meet(&p, row_of(s, w << s->map_shift), (uint32_t)w & (s->banks - 1));
-    return p.most;
-}
-
-/* True if a whole warp's words lie in one row of the banks, each in its place: found out without a look at
- * single banks. The loop has no branch, so that it becomes one over vectors. */
-static bool in_one_row(const struct ww_smem_banks *s, const uint64_t address[static 32], uint32_t width) {
+/* True if all words lie in one row of the banks, each in its place: found out without a look at single banks.
+ * The loop has no branch, so that it becomes one over vectors. */
+static inline bool in_one_row(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
+                              uint32_t width) {
     uint64_t bits = 0, first = address[0];
-    for (uint32_t k = 1; k < 32; k++) bits |= address[k] ^ first;
+    for (uint32_t k = 1; k < count; k++) bits |= address[k] ^ first;
     return !(bits >> s->row_shift) && !((first | bits) & (width - 1));
 }
 
-/* True if no bank is asked for two different rows: the usual case, found out without a table of them.
- * `address`: of the lanes of a part. */
-static bool free_of_conflicts(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
-                              uint32_t width) {
-    uint64_t row[64], seen = 0, before = UINT64_MAX, low = address[0], high = address[0];
-    if (count == 32 && in_one_row(s, address, width)) return true;
-    for (uint32_t k = 1; k < count; k++) {
-        if (address[k] < low) low = address[k];
-        if (address[k] > high) high = address[k];
-    }
-    /* As many words in a row as there are banks lie in different ones. */
-    if (((high + width - 1) >> s->map_shift) - (low >> s->map_shift) < s->banks) return true;
+#define WORDS_MOST 160u /* of a part: five of each lane where they are cut */
+
+/* Rows of banks that one part has met, each once: a list for each bank, which begins at `first`. */
+struct met {
+    uint64_t row[WORDS_MOST + 1];
+    uint8_t next[WORDS_MOST + 1]; /* 0: none */
+    uint8_t first[64], in_bank[64];
+    uint32_t count, most; /* most: rows of a bank */
+};
+
+static inline void meet(struct met *p, uint64_t row, uint32_t bank) {
+    uint32_t i = p->first[bank];
+    while (i && p->row[i] != row) i = p->next[i];
+    if (i) return;
+    p->row[++p->count] = row;
+    p->next[p->count] = p->first[bank];
+    p->first[bank] = (uint8_t)p->count;
+    if (++p->in_bank[bank] > p->most) p->most = p->in_bank[bank];
+}
+
+/* Distinct rows of the bank that has most of them. `address`: of the lanes of a part. */
+static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
+                             uint32_t width) {
+    struct met p;
+    uint32_t map = s->map_shift, to_row = s->row_shift - map, mask = s->banks - 1;
+    if (in_one_row(s, address, count, width)) return 1;
+    memset(p.first, 0, sizeof p.first);
+    memset(p.in_bank, 0, sizeof p.in_bank);
+    p.count = p.most = 0;
     for (uint32_t k = 0; k < count; k++) {
-        uint64_t w = address[k] >> s->map_shift, last = (address[k] + width - 1) >> s->map_shift;
-        if (w == before && last == before) continue;
-        before = last;
-        for (; w <= last; w++) {
-            uint32_t bank = (uint32_t)w & (s->banks - 1);
-            uint64_t r = row_of(s, w << s->map_shift);
-            if (!((seen >> bank) & 1))
-                row[bank] = r;
-            else if (row[bank] != r)
-                return false;
-            seen |= 1ull << bank;
-        }
+        uint64_t w = address[k] >> map, last = (address[k] + width - 1) >> map;
+        for (; w <= last; w++) meet(&p, w >> to_row, (uint32_t)w & mask);
     }
-    return true;
+    return p.most;
 }
 
 /* Steps of a half-warp of compute capability 1.x: each serves the word that most lanes access, and the first
@@ -156,8 +132,7 @@ static struct ww_smem_passes count_passes(const struct ww_smem_banks *s, const u
             count_half(s, address + rank, count, width, &p);
         } else {
             p.parts++;
-            if (!free_of_conflicts(s, address + rank, count, width))
-                p.conflicts += fullest_bank(s, address + rank, count, width) - 1;
+            p.conflicts += fullest_bank(s, address + rank, count, width) - 1;
         }
         rank += count;
     }
@@ -219,8 +194,6 @@ struct ww_smem_passes ww_smem_passes(const struct ww_smem_banks *s, const struct
     if (lanes == 32 && ww_smem_close(s, a, width)) return (struct ww_smem_passes){1, 0};
     uint64_t room[32];
     const uint64_t *address = ww_lane_addresses(a, pool, mask, room);
-    if (a->list != WW_AFFINE && lanes == 32 && mask == UINT32_MAX && in_one_row(s, address, width))
-        return (struct ww_smem_passes){1, 0};
     return count_passes(s, address, mask, width, load ? lanes_of_load(s, address, mask, lanes) : lanes);
 }
 
@@ -233,9 +206,7 @@ uint32_t ww_smem_degrees(const struct ww_smem_banks *s, const struct ww_access *
         uint32_t part = mask & (uint32_t)(((1ull << lanes) - 1) << first), count = ww_bits(part);
         degree[i] = 0;
         if (!part) continue;
-        degree[i] = 1;
-        if (!free_of_conflicts(s, address, count, width))
-            degree[i] = (uint8_t)fullest_bank(s, address, count, width);
+        degree[i] = (uint8_t)fullest_bank(s, address, count, width);
         address += count;
         parts++;
     }

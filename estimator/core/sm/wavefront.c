@@ -23,7 +23,8 @@ void ww_wavefront_order(struct ww_coalescer *c, uint32_t banks, uint8_t pass[sta
     pass[0] = 0;
     if (c->count < 2) return;
     for (uint32_t i = 0; i < c->count; i++) {
-        of[i] = in_bank[bank_of(c->request[i].key, digit_bits)]++;
+        uint64_t key = c->request[i].key;
+        of[i] = in_bank[digit_bits == 2 ? bank_of(key, 2) : bank_of(key, digit_bits)]++; /* four, as a rule */
         in_pass[of[i] + 1]++;
         if (of[i] > most) most = of[i];
     }
