@@ -2,6 +2,7 @@
 #include "../../estimator/base/bits.h"
 #include "../../estimator/base/rng.h"
 #include "../../estimator/core/sm/coalesce.h"
+#include "../../estimator/core/sm/shapes.h"
 #include "../../estimator/core/sm/smem.h"
 
 #include <setjmp.h>
@@ -45,6 +46,14 @@ static void compare(const struct ww_access *a, const uint64_t *pool, uint32_t ma
         assert_int_equal(unit.request[k].chunks, slow.sectors[i]);
         assert_true(unit.request[k].bytes >= 1);
         assert_true(unit.request[k].bytes <= 32 * __builtin_popcount(slow.sectors[i]));
+    }
+    static struct ww_coalescer reads;
+    ww_coalesce_init(&reads, unit.line_bytes);
+    ww_coalesce_read(&reads, a, pool, mask, width);
+    assert_int_equal(reads.count, unit.count);
+    for (uint32_t i = 0; i < unit.count; i++) {
+        assert_true(reads.request[i].key == unit.request[i].key);
+        assert_int_equal(reads.request[i].chunks, unit.request[i].chunks);
     }
 }
 
@@ -251,6 +260,53 @@ static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
     }
 }
 
+/* A few patterns, at many places. */
+static struct ww_access random_copy(struct ww_rng *r, const struct ww_access *pattern, uint32_t width) {
+    struct ww_access a = pattern[ww_rng_below(r, 8)];
+    a.base = ((uint64_t)1 << 30) + (uint64_t)ww_rng_below(r, 4096) * width;
+    if (ww_rng_below(r, 16) == 0) a.base = ww_rng_below(r, 2) ? width : UINT64_MAX - 4096 * width; /* wraps */
+    return a;
+}
+
+static void what_is_kept_of_patterns_is_as_if_found_out_anew(void **state) {
+    (void)state;
+    static struct ww_shapes shapes;
+    static struct ww_coalescer kept;
+    struct ww_rng r;
+    struct ww_gpu_spec g = {.shared_bank_bytes = 4, .shared_banks = 32, .shared_pair_loads = true};
+    struct ww_smem_banks banks;
+    uint64_t pool[8 * 8];
+    struct ww_access pattern[8];
+    ww_rng_seed(&r, 7);
+    ww_smem_init(&banks, &g);
+    ww_coalesce_init(&unit, 128);
+    ww_coalesce_init(&kept, 128);
+    for (uint32_t i = 0; i < 8; i++) {
+        int16_t *list = (int16_t *)&pool[8 * i];
+        for (uint32_t k = 0; k < 32; k++)
+            list[k] = (int16_t)(k ? ((int32_t)ww_rng_below(&r, i % 2 ? 64 : 2000) - 30) * 16 : 0);
+        pattern[i] = (struct ww_access){0, 0, 8 * i | WW_LIST_16};
+        if (i >= 5) pattern[i] = (struct ww_access){0, i == 5 ? -48 : (int32_t)(i * 24), WW_AFFINE};
+    }
+    for (int i = 0; i < 20000; i++) {
+        uint32_t width = 1u << ww_rng_below(&r, 5), mask = ww_rng_below(&r, 4) ? UINT32_MAX : random_mask(&r);
+        struct ww_access a = random_copy(&r, pattern, width);
+        bool load = ww_rng_below(&r, 2);
+        ww_coalesce(&unit, &a, pool, mask, width);
+        ww_shapes_coalesce(&shapes, &kept, &a, pool, mask, width, load);
+        assert_int_equal(kept.count, unit.count);
+        for (uint32_t k = 0; k < unit.count; k++) {
+            assert_true(kept.request[k].key == unit.request[k].key);
+            assert_int_equal(kept.request[k].chunks, unit.request[k].chunks);
+            if (!load) assert_int_equal(kept.request[k].bytes, unit.request[k].bytes);
+        }
+        struct ww_smem_passes want = ww_smem_passes(&banks, &a, pool, mask, width, load),
+                              got = ww_shapes_passes(&shapes, &banks, &a, pool, mask, width, load);
+        assert_int_equal(got.parts, want.parts);
+        assert_int_equal(got.conflicts, want.conflicts);
+    }
+}
+
 static void lanes_of_one_address_are_counted(void **state) {
     (void)state;
     uint64_t pool[6] = {8, 16, 8, 8, 16, 24};
@@ -271,6 +327,7 @@ int main(void) {
         cmocka_unit_test(chunks_of_a_line_are_updated_one_after_the_other),
         cmocka_unit_test(local_words_of_neighbouring_lanes_are_neighbours),
         cmocka_unit_test(passes_are_the_distinct_words_of_the_fullest_bank),
+        cmocka_unit_test(what_is_kept_of_patterns_is_as_if_found_out_anew),
         cmocka_unit_test(lanes_of_one_address_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

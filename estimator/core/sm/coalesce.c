@@ -177,6 +177,66 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
     for (uint32_t i = 0; i < count; i++) add_span(c, address[i], width);
 }
 
+/* ---- reads ---- */
+
+/* Requests of a read by line: a hash table of twice as many places as there are lanes. */
+struct lines {
+    uint64_t used; /* bit per place */
+    uint8_t request[64];
+};
+
+static inline struct ww_line_request *read_line(struct ww_coalescer *c, struct lines *l, uint64_t key) {
+    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 58);
+    for (; l->used >> i & 1; i = (i + 1) & 63)
+        if (c->request[l->request[i]].key == key) return &c->request[l->request[i]];
+    l->used |= 1ull << i;
+    l->request[i] = (uint8_t)c->count;
+    struct ww_line_request *r = &c->request[c->count++];
+    *r = (struct ww_line_request){.key = key};
+    return r;
+}
+
+/* False: a lane's bytes lie in more than one chunk. `form`: of the list, WW_AFFINE: of addresses. */
+static inline __attribute__((always_inline)) bool read_lanes(struct ww_coalescer *c, uint64_t base,
+                                                             const void *list, uint32_t form, uint32_t count,
+                                                             uint32_t width) {
+    const uint32_t shift = c->line_shift;
+    const uint64_t in_line = c->line_bytes - 1;
+    uint64_t cut = 0;
+    struct lines lines = {.used = 0};
+    struct ww_line_request *r = NULL;
+    c->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t address = form == WW_LIST_16   ? base + (uint64_t)(int64_t)((const int16_t *)list)[i]
+                           : form == WW_LIST_32 ? base + (uint64_t)(int64_t)((const int32_t *)list)[i]
+                                                : ((const uint64_t *)list)[i];
+        uint64_t key = address >> shift;
+        if (!r || r->key != key) r = read_line(c, &lines, key);
+        r->chunks |= 1u << ((address & in_line) >> 5);
+        cut |= (address & 31) + width - 1;
+    }
+    return !(cut & 32);
+}
+
+static bool read_list(struct ww_coalescer *c, const struct ww_access *a, const uint64_t *pool, uint32_t count,
+                      uint32_t width) {
+    const void *list = pool + (a->list & WW_LIST_PLACE);
+    if (a->list & WW_LIST_16) return read_lanes(c, a->base, list, WW_LIST_16, count, width);
+    if (a->list & WW_LIST_32) return read_lanes(c, a->base, list, WW_LIST_32, count, width);
+    return read_lanes(c, 0, list, WW_AFFINE, count, width);
+}
+
+void ww_coalesce_read(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
+                      uint32_t mask, uint32_t width) {
+    uint64_t room[32];
+    bool affine = access->list == WW_AFFINE, done = false;
+    if (width <= 32 && !affine)
+        done = read_list(c, access, pool, ww_bits(mask), width);
+    else if (width <= 32 && !ww_coalesce_is_range(access, mask, width))
+        done = read_lanes(c, 0, ww_lane_addresses(access, pool, mask, room), WW_AFFINE, ww_bits(mask), width);
+    if (!done) ww_coalesce(c, access, pool, mask, width);
+}
+
 void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                        uint32_t mask, uint32_t width, const struct ww_local_frame *frame) {
     begin(c);

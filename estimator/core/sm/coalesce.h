@@ -49,6 +49,9 @@ static inline void ww_coalesce_lines(struct ww_coalescer *c, uint32_t line_shift
 /* Fills c->request and c->count for `width` bytes in each lane of mask (not 0). `pool`: the stream's. */
 void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                  uint32_t width);
+/* The same but for `bytes`, which are any. */
+void ww_coalesce_read(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
+                      uint32_t mask, uint32_t width);
 /* True if an affine access is one address, or a run of lanes side by side: it is soon done. */
 static inline bool ww_coalesce_is_range(const struct ww_access *a, uint32_t mask, uint32_t width) {
     uint32_t run = mask >> __builtin_ctz(mask);

@@ -160,8 +160,13 @@ static bool translated(struct ww_sm *sm, const struct ww_cache *c, uint64_t key)
 
 bool ww_l1_load(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
                 uint64_t cycle, uint32_t *cycles) {
+    return ww_l1_load_line(sm, c, op, r, ww_tags_find(&c->tags, r->key), cycle, cycles);
+}
+
+bool ww_l1_load_line(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
+                     uint32_t line, uint64_t cycle, uint32_t *cycles) {
     const struct ww_cache_shape *s = c->shape;
-    uint32_t line = ww_tags_find(&c->tags, r->key), hit = 0, merged = 0, sectors = s->sectors_of[r->chunks];
+    uint32_t hit = 0, merged = 0, sectors = s->sectors_of[r->chunks];
     if (line != WW_NO_LINE) {
         hit = sectors & c->tags.line[line].valid;
         merged = sectors & c->tags.line[line].pending;

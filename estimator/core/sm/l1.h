@@ -103,6 +103,9 @@ void ww_l1_invalidate(struct ww_cache *c);
  * LSU is taken. Requests of ww_l1_load are of the cache's lines, the others' of the request line. */
 bool ww_l1_load(struct ww_sm *sm, struct ww_cache *cache, uint32_t op, const struct ww_line_request *r,
                 uint64_t cycle, uint32_t *cycles);
+/* The same where it is known which line holds the key, or that none (WW_NO_LINE) does. */
+bool ww_l1_load_line(struct ww_sm *sm, struct ww_cache *cache, uint32_t op, const struct ww_line_request *r,
+                     uint32_t line, uint64_t cycle, uint32_t *cycles);
 /* Sends for sectors of a line that the cache neither holds nor waits for, on behalf of a prefetcher: for what
  * the warp's instruction `inst` led to. False: no MSHR, no line, or no place in the miss queue. */
 bool ww_l1_prefetch(struct ww_sm *sm, struct ww_cache *cache, const struct ww_line_request *r, uint32_t warp,

@@ -123,7 +123,9 @@ static inline uint32_t ww_tags_before(const struct ww_tags *t, uint32_t set, uin
 void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line);
 /* Records a use of the line, for LRU. */
 static inline void ww_tags_touch(struct ww_tags *t, uint32_t line) {
-    if (t->replace == WW_REPLACE_LRU) ww_tags_move_first(t, ww_tags_set_of_line(t, line), line);
+    if (t->replace != WW_REPLACE_LRU) return;
+    uint32_t set = ww_tags_set_of_line(t, line);
+    if (t->first[set] != line) ww_tags_move_first(t, set, line);
 }
 /* The line that `key` would replace, or WW_NO_LINE if all of its set are pinned. An empty one comes first. */
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key);

@@ -3,6 +3,7 @@
 #include "barrel.h"
 #include "booked.h"
 #include "collect.h"
+#include "l1_request.h"
 #include "lsu_queue.h"
 #include "lsu_requests.h"
 #include "waits.h"
@@ -176,7 +177,7 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
         struct ww_local_frame where = {(1ull << 60) + frame, core->local_words};
         ww_coalesce_local(c, e->access, e->pool, e->mask, d->width, &where);
     } else if (e->access) {
-        ww_shapes_coalesce(&core->shapes, c, access, e->pool, e->mask, d->width);
+        ww_shapes_coalesce(&core->shapes, c, access, e->pool, e->mask, d->width, d->path == WW_L_LOAD);
         if (d->path == WW_L_ATOMIC) ww_coalesce_updates(c, e->access, e->pool, e->mask);
     }
     if (core->waits) ww_waits_note(sm, e, d);
@@ -287,6 +288,30 @@ static bool offer_next(struct ww_sm *sm, const struct ww_lsu_entry *e, const str
     return true;
 }
 
+/* The same of a load with tag banks, of an SM without a prefetcher whose hits need no translation: most lines
+ * of most loads are there. */
+static inline bool look_up_next(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle) {
+    struct ww_lsu *l = &sm->lsu;
+    struct ww_cache *c = &sm->l1;
+    const struct ww_line_request *r = &l->coalescer.request[l->next_request];
+    uint32_t line = ww_tags_find(&c->tags, r->key), sectors = c->shape->sectors_of[r->chunks], cycles;
+    if (line != WW_NO_LINE && !(sectors & ~c->tags.line[line].valid)) {
+        struct ww_memory_op *o = &sm->core->pool.op[l->op];
+        uint64_t ready = cycle - 1 + c->shape->latency;
+        ww_l1_count_hit(sm, c->shape, o->inst, sectors);
+        ww_tags_touch(&c->tags, line);
+        if (ready > o->ready) o->ready = ready;
+        l->hit_lines++;
+    } else if (!ww_l1_load_line(sm, c, l->op, r, line, cycle, &cycles)) {
+        if (!l->held) l->held_since = cycle;
+        l->held = true;
+        return false;
+    }
+    if (l->held) count_held(sm, d, cycle);
+    l->next_request++;
+    return true;
+}
+
 /* The host loads what the look-ups of the load's next pass begin with. */
 WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
     const struct ww_coalescer *c = &sm->lsu.coalescer;
@@ -302,8 +327,9 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
     l->retry = false;
     l->waits = WW_LSU_ANY;
     bool more = l->next_request < l->coalescer.count;
+    bool plain = l->banked && !sm->fetch && !sm->page_shift && l->op != WW_NONE;
     while (more) {
-        if (!offer_next(sm, e, d, cycle, &cycles)) return;
+        if (!(plain ? look_up_next(sm, d, cycle) : offer_next(sm, e, d, cycle, &cycles))) return;
         more = ww_lsu_same_pass(l);
     }
     l->free = cycle + cycles;

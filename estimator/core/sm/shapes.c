@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* What an entry holds. */
-enum use { LINES, PASSES, PASSES_OF_LOAD };
+enum use { LINES, LINES_OF_READ, PASSES, PASSES_OF_LOAD };
 
 /* Lanes are less than this away from the first one. */
 #define NEAR ((uint64_t)1 << 22)
@@ -55,19 +55,29 @@ static void keep_lines(struct ww_shape *e, const struct ww_coalescer *c, uint64_
     }
 }
 
+static inline void coalesce(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
+                            uint32_t mask, uint32_t width, bool read) {
+    (read ? ww_coalesce_read : ww_coalesce)(c, access, pool, mask, width);
+}
+
 void ww_shapes_coalesce(struct ww_shapes *s, struct ww_coalescer *c, const struct ww_access *access,
-                        const uint64_t *pool, uint32_t mask, uint32_t width) {
+                        const uint64_t *pool, uint32_t mask, uint32_t width, bool read) {
     bool range = access->list == WW_AFFINE && ww_coalesce_is_range(access, mask, width);
     bool wraps = access->base - NEAR >= UINT64_MAX - 2 * NEAR; /* or may do so */
-    if (range || wraps || !is_kept(access, mask)) {
+    if (range) {
         ww_coalesce(c, access, pool, mask, width);
         return;
     }
+    if (wraps || !is_kept(access, mask)) {
+        coalesce(c, access, pool, mask, width, read);
+        return;
+    }
     uint64_t first = access->base >> c->line_shift, low = access->base & (c->line_bytes - 1);
+    enum use use = read ? LINES_OF_READ : LINES;
     bool known;
-    struct ww_shape *e = find(s, access, pool, key_of(access, mask, width, LINES, c->line_shift, low), &known);
+    struct ww_shape *e = find(s, access, pool, key_of(access, mask, width, use, c->line_shift, low), &known);
     if (!known) {
-        ww_coalesce(c, access, pool, mask, width);
+        coalesce(c, access, pool, mask, width, read);
         keep_lines(e, c, first);
         return;
     }

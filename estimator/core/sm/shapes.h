@@ -34,9 +34,9 @@ struct ww_shapes {
     struct ww_shape shape[WW_SHAPES];
 };
 
-/* As ww_coalesce. */
+/* As ww_coalesce, or ww_coalesce_read. */
 void ww_shapes_coalesce(struct ww_shapes *s, struct ww_coalescer *c, const struct ww_access *access,
-                        const uint64_t *pool, uint32_t mask, uint32_t width);
+                        const uint64_t *pool, uint32_t mask, uint32_t width, bool read);
 /* As ww_smem_passes, of one set of banks for all calls. */
 struct ww_smem_passes ww_shapes_passes(struct ww_shapes *s, const struct ww_smem_banks *banks,
                                        const struct ww_access *access, const uint64_t *pool, uint32_t mask,
