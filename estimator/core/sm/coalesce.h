@@ -58,7 +58,18 @@ static inline bool ww_coalesce_is_range(const struct ww_access *a, uint32_t mask
     uint64_t step = a->stride < 0 ? (uint64_t)(-(int64_t)a->stride) : (uint64_t)a->stride;
     return step == 0 || (step <= width && (run & (run + 1)) == 0);
 }
-/* The same for offsets into thread frames. */
+/* The most usual one: a whole warp side by side in one line. False: it is another one, and nothing is done. */
+static inline bool ww_coalesce_line(struct ww_coalescer *c, const struct ww_access *a, uint32_t mask,
+                                    uint32_t width) {
+    uint32_t in_line = (uint32_t)a->base & (c->line_bytes - 1), length = 32 * width;
+    if (a->list != WW_AFFINE || mask != UINT32_MAX || a->stride != (int32_t)width) return false;
+    if (in_line + length > c->line_bytes) return false;
+    uint32_t chunks = (2u << ((in_line + length - 1) >> 5)) - (1u << (in_line >> 5));
+    c->count = 1;
+    c->request[0] = (struct ww_line_request){a->base >> c->line_shift, chunks, (uint16_t)length, 0};
+    return true;
+}
+/* As ww_coalesce for offsets into thread frames. */
 void ww_coalesce_local(struct ww_coalescer *c, const struct ww_access *access, const uint64_t *pool,
                        uint32_t mask, uint32_t width, const struct ww_local_frame *frame);
 /* Sets `updates` of each request of an atomic. Lanes that share an address are served one after the other;

@@ -62,12 +62,14 @@ uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uin
 
 static uint32_t open_entry(struct ww_cache *c, uint32_t line) {
     uint32_t m = c->free_entry;
-    c->free_entry = c->entry[m].next_free;
+    struct ww_mshr *e = &c->entry[m];
+    struct ww_tag_line *l = &c->tags.line[line];
+    c->free_entry = e->next_free;
     c->used++;
-    c->entry[m] = (struct ww_mshr){.line = line, .target = WW_NONE, .next_free = WW_NONE};
-    c->tags.line[line].mshr = m;
+    *e = (struct ww_mshr){.line = line, .target = WW_NONE, .next_free = WW_NONE};
+    l->mshr = m;
+    l->pins = 1;
     if (c->token) c->token[m] = WW_FETCH_NO_TOKEN;
-    c->tags.line[line].pins = 1;
     return m;
 }
 
@@ -97,19 +99,20 @@ static bool refuse_set(struct ww_sm *sm, const struct ww_cache *c, uint64_t key)
 static bool load_miss(struct ww_sm *sm, struct ww_cache *c, uint32_t op, const struct ww_line_request *r,
                       uint32_t line, uint32_t hit, uint32_t merged, uint32_t miss, uint64_t cycle) {
     struct ww_core *core = sm->core;
-    uint32_t warp = core->pool.op[op].warp;
+    struct ww_memory_op *o = &core->pool.op[op];
     if (!can_miss(sm, c, line, miss)) return false;
-    if (miss && ww_l1_not_owner(sm, warp)) return false;
-    line = ww_l1_allocate(sm, c, r->key, line, warp, cycle);
+    if (miss && ww_l1_not_owner(sm, o->warp)) return false;
+    line = ww_l1_allocate(sm, c, r->key, line, o->warp, cycle);
     if (line == WW_NO_LINE) return refuse_set(sm, c, r->key);
-    uint32_t m = c->tags.line[line].pending ? c->tags.line[line].mshr : open_entry(c, line);
-    uint32_t t = ww_pool_target(core), inst = core->pool.op[op].inst;
+    struct ww_tag_line *l = &c->tags.line[line];
+    uint32_t m = l->pending ? l->mshr : open_entry(c, line), t = ww_pool_target(core), inst = o->inst;
     if (t == WW_NONE) return false;
-    core->pool.target[t] = (struct ww_target){op, merged | miss, c->entry[m].target};
-    c->entry[m].target = t;
-    c->entry[m].count++;
-    c->tags.line[line].pending |= miss;
-    core->pool.op[op].remaining++;
+    struct ww_mshr *e = &c->entry[m];
+    core->pool.target[t] = (struct ww_target){op, merged | miss, e->target};
+    e->target = t;
+    e->count++;
+    l->pending |= miss;
+    o->remaining++;
     ww_l1_count_load(sm, c->shape, inst, hit, merged, miss);
     if (!miss) return true;
     if (c == &sm->l1) ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << c->shape->sector_shift);

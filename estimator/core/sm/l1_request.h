@@ -57,10 +57,14 @@ static inline struct ww_mem_request ww_l1_line_request(const struct ww_sm *sm, c
                                                        uint32_t entry, uint32_t inst) {
     uint64_t first = r->key & ~(uint64_t)s->offset_mask;
     if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
-    struct ww_mem_request q =
-        ww_l1_request(sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry, inst);
-    q.fine = s->fine;
-    return q;
+    return (struct ww_mem_request){.address = first << s->line_shift,
+                                   .sectors = sectors,
+                                   .tag = s->tag | entry,
+                                   .sm = (uint16_t)sm->id,
+                                   .kind = WW_MEM_READ,
+                                   .needs_reply = 1,
+                                   .fine = s->fine,
+                                   .inst = inst};
 }
 
 /* The place of one more request in the miss queue, which has room; the caller writes it. */

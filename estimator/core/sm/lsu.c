@@ -177,7 +177,8 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
         struct ww_local_frame where = {(1ull << 60) + frame, core->local_words};
         ww_coalesce_local(c, e->access, e->pool, e->mask, d->width, &where);
     } else if (e->access) {
-        ww_shapes_coalesce(&core->shapes, c, access, e->pool, e->mask, d->width, d->path == WW_L_LOAD);
+        if (!ww_coalesce_line(c, access, e->mask, d->width))
+            ww_shapes_coalesce(&core->shapes, c, access, e->pool, e->mask, d->width, d->path == WW_L_LOAD);
         if (d->path == WW_L_ATOMIC) ww_coalesce_updates(c, e->access, e->pool, e->mask);
     }
     if (core->waits) ww_waits_note(sm, e, d);
