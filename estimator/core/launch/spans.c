@@ -8,7 +8,9 @@
 
 struct ww_spans {
     uint64_t *due;  /* by SM: cycle of whatever comes next */
-    uint64_t *turn; /* by SM: cycle in which the dispatcher has a CTA for it; WW_NEVER: not asked for */
+    uint64_t *turn; /* by SM: cycle in which the dispatcher has a CTA for it; WW_NEVER: none is promised */
+    uint64_t *ask;  /* by SM: cycle from which it waits for such a promise; WW_NEVER: it does not */
+    uint64_t asks, promised; /* SMs that wait; CTAs that are promised and not placed yet */
     struct ww_calendar dispatch;
     uint32_t cta_units; /* of the dispatcher's time, for a CTA */
     bool filling;       /* CTAs still go to SMs that have had none */
@@ -42,18 +44,47 @@ static bool has_room(const struct ww_core *core, const struct ww_sm *sm) {
     return sm->resident_ctas < sm->cta_room && core->next_cta < core->cta_count;
 }
 
-/* The cycle in which the SM gets a CTA: it needs room, and a turn of the dispatcher. */
-static uint64_t takes_cta(struct ww_core *core, const struct ww_sm *sm) {
+/* The SM has room for a CTA of which it is not known yet whether and when it comes: it stops here, until all
+ * SMs have been stepped up to where they ask for one, or to the end of the span. */
+static bool asks(struct ww_core *core, const struct ww_sm *sm) {
     struct ww_spans *s = core->spans;
-    if (s->filling || !has_room(core, sm)) return WW_NEVER;
-    if (s->turn[sm->id] == WW_NEVER)
-        s->turn[sm->id] = ww_calendar_take(&s->dispatch, sm->now + 1, s->cta_units);
-    return s->turn[sm->id] > sm->now ? s->turn[sm->id] : sm->now + 1;
+    if (s->turn[sm->id] != WW_NEVER || s->filling || !has_room(core, sm)) return false;
+    if (core->cta_count - core->next_cta <= s->promised) return false;
+    s->ask[sm->id] = sm->now + 1;
+    s->asks++;
+    return true;
+}
+
+/* The cycle in which the SM gets a CTA that it was promised. WW_NEVER: it was promised none. */
+static inline uint64_t takes_cta(const struct ww_core *core, const struct ww_sm *sm) {
+    uint64_t turn = core->spans->turn[sm->id];
+    return turn == WW_NEVER || turn > sm->now ? turn : sm->now + 1;
 }
 
 static void take_cta(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     core->spans->turn[sm->id] = WW_NEVER;
-    ww_dispatch_next(sm, cycle);
+    core->spans->promised--;
+    if (has_room(core, sm)) ww_dispatch_next(sm, cycle);
+}
+
+/* Promises CTAs to SMs that ask, as the dispatcher does: cycle by cycle, to the next SM in turn that has room.
+ */
+static void promise_ctas(struct ww_core *core) {
+    struct ww_spans *s = core->spans;
+    const uint32_t count = core->gpu->sm_count;
+    for (; s->asks && core->cta_count - core->next_cta > s->promised; s->asks--, s->promised++) {
+        uint64_t first = WW_NEVER;
+        for (uint32_t i = 0; i < count; i++) first = s->ask[i] < first ? s->ask[i] : first;
+        uint64_t cycle = ww_calendar_take(&s->dispatch, first, s->cta_units);
+        uint32_t sm = core->turn;
+        while (s->ask[sm] > cycle) sm = sm + 1 == count ? 0 : sm + 1;
+        core->turn = sm + 1 == count ? 0 : sm + 1;
+        s->turn[sm] = cycle;
+        s->ask[sm] = WW_NEVER;
+    }
+    if (!s->asks) return;
+    for (uint32_t i = 0; i < count; i++) s->ask[i] = WW_NEVER; /* there are no more CTAs */
+    s->asks = 0;
 }
 
 static void receive_replies(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
@@ -86,7 +117,7 @@ static inline uint64_t least(uint64_t a, uint64_t b) {
 
 /* The same for an SM that books its requests: it has nothing under way. */
 static uint64_t run_booked(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
-    while (core->code_failed == WW_OK) {
+    while (core->code_failed == WW_OK && !asks(core, sm)) {
         uint64_t first = sm->booked->far_first, next_step = core->next[sm->id];
         if (first < end) {
             core->next[sm->id] = next_step = least(next_step, first);
@@ -103,12 +134,12 @@ static uint64_t run_booked(struct ww_core *core, struct ww_sm *sm, uint64_t end)
         if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
         if (sm->completed) ww_dispatch_collect(core, sm->id >> core->group_shift);
     }
-    return end;
+    return sm->now + 1;
 }
 
 /* Steps the SM until its next event is at or after `end`; returns the cycle of that event. */
 static uint64_t run_sm(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
-    while (core->code_failed == WW_OK) {
+    while (core->code_failed == WW_OK && !asks(core, sm)) {
         uint64_t reply = next_reply_cycle(core, sm), sent = next_send_cycle(core, sm),
                  placed = takes_cta(core, sm);
         uint64_t cycle = least(least(core->next[sm->id], reply), least(sent, placed));
@@ -120,7 +151,7 @@ static uint64_t run_sm(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
         if (sm->now < cycle || sm->now == UINT64_MAX) sm->now = cycle;
         if (sm->completed) ww_dispatch_collect(core, sm->id >> core->group_shift);
     }
-    return end;
+    return sm->now + 1;
 }
 
 /* The earliest cycle in which an SM, or the first filling of the SMs, has something to do. */
@@ -136,23 +167,30 @@ static void fill(struct ww_core *core, uint64_t cycle) {
     core->spans->filling = ww_dispatch(core, cycle);
 }
 
+/* Runs each SM up to `end`, or to where it asks for a CTA. */
+static void run_each(struct ww_core *core, uint64_t end) {
+    struct ww_spans *s = core->spans;
+    if (s->asks) promise_ctas(core);
+    for (uint32_t i = 0; i < core->gpu->sm_count && core->code_failed == WW_OK; i++) {
+        struct ww_sm *sm = &core->sm[i];
+        if (!ww_sm_made(sm)) continue;
+        s->due[i] = least(least(s->due[i], core->next[i]), s->turn[i]);
+        if (s->due[i] < end) s->due[i] = sm->booked ? run_booked(core, sm, end) : run_sm(core, sm, end);
+    }
+}
+
 /* Runs all SMs through the span that begins with `cycle`: up to the queue's next event, and at least a cycle.
  */
 static void run_all_sms(struct ww_core *core, uint64_t cycle) {
     struct ww_spans *s = core->spans;
-    uint64_t end = least(cycle + SPAN, core->epochs.end), event = ww_queue_next(core->queue);
+    uint64_t end = least(cycle / SPAN * SPAN + SPAN, core->epochs.end), event = ww_queue_next(core->queue);
     if (event != UINT64_MAX) end = least(end, ww_clock_cycle(&core->clock, event));
     if (s->filling && core->dispatch_at <= cycle) fill(core, cycle);
     if (s->filling || end <= cycle) end = cycle + 1;
     core->now = cycle;
     core->span_end = end;
-    for (uint32_t i = 0; i < core->gpu->sm_count && core->code_failed == WW_OK; i++) {
-        struct ww_sm *sm = &core->sm[i];
-        if (!ww_sm_made(sm)) continue;
-        s->due[i] = least(s->due[i], core->next[i]);
-        if (s->due[i] < end || takes_cta(core, sm) < end)
-            s->due[i] = sm->booked ? run_booked(core, sm, end) : run_sm(core, sm, end);
-    }
+    do run_each(core, end);
+    while (s->asks && core->code_failed == WW_OK);
 }
 
 static void spans_tick(void *owner, struct ww_event *event, uint64_t now_ps) {
@@ -184,9 +222,10 @@ enum ww_code ww_spans_begin(struct ww_core *core, struct ww_arena *arena, struct
     if (s) {
         s->due = ww_arena_array(arena, sms, sizeof *s->due);
         s->turn = ww_arena_array(arena, sms, sizeof *s->turn);
+        s->ask = ww_arena_array(arena, sms, sizeof *s->ask);
     }
-    if (!s || !s->due || !s->turn) return ww_fail_nomem(error, "the SMs");
-    for (uint32_t i = 0; i < sms; i++) s->due[i] = s->turn[i] = WW_NEVER;
+    if (!s || !s->due || !s->turn || !s->ask) return ww_fail_nomem(error, "the SMs");
+    for (uint32_t i = 0; i < sms; i++) s->due[i] = s->turn[i] = s->ask[i] = WW_NEVER;
     s->filling = core->next_cta < core->cta_count;
     s->cta_units = (uint32_t)((1u << WW_CALENDAR_UNIT) / rate + 0.5);
     core->spans = s;

@@ -1,6 +1,7 @@
 /* Issue of instructions that need a port at most, in SMs without what looks at every issue. */
 #include "issue_plain.h"
 #include "../../result/result.h"
+#include "booked.h"
 #include "issue_rules.h"
 #include "lsu_queue.h"
 #include "regs.h"
@@ -238,12 +239,11 @@ __attribute__((noinline)) static void find_full(struct ww_sm *sm) {
     sm->full_until = sm->now + least;
 }
 
-/* No CTA comes to the SM before `cycle`: there is none, or none has left by then. Spans of fast replay begin
- * where SMs step, and its results with them: there only the former is looked at. */
+/* No CTA comes to the SM before `cycle`: there is none, or none has left by then. */
 static inline bool no_cta_comes(struct ww_sm *sm, uint64_t cycle) {
     const struct ww_core *core = sm->core;
     if (core->main->next_cta >= core->main->cta_count) return true;
-    if (sm->booked || sm->resident_ctas < sm->cta_room || core->shared_alloc.on) return false;
+    if (sm->resident_ctas < sm->cta_room || core->shared_alloc.on) return false;
     if (cycle >= sm->full_until && sm->now >= sm->full_from + LOOKED_AT) find_full(sm);
     return cycle < sm->full_until;
 }
@@ -252,9 +252,9 @@ static inline bool no_cta_comes(struct ww_sm *sm, uint64_t cycle) {
  * *quiet: the cycle up to which that is known of wake-ups. */
 static bool is_quiet(struct ww_sm *sm, const struct ww_sched *s, uint64_t at, uint64_t *quiet) {
     if (ww_sched_causes(s) & ~QUIET || !no_cta_comes(sm, at)) return false;
-    const uint64_t warps = sm->booked ? UINT64_MAX : s->own;
+    if (sm->booked && at > sm->booked->far_first) return false; /* these are not in the wheel yet */
     for (; *quiet < at; ++*quiet)
-        if (sm->wheel.slot[*quiet & 255] & warps) return false;
+        if (sm->wheel.slot[*quiet & 255] & s->own) return false;
     return true;
 }
 

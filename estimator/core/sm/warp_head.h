@@ -65,8 +65,7 @@ static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_
     ww_wheel_set(&sm->wheel, most, (uint32_t)(w - sm->warp));
 }
 
-/* A scheduler that issues greedily does nothing before the warp's unit is free. In fast replay it may step
- * before: spans begin where SMs step. */
+/* A scheduler that issues greedily does nothing before the warp's unit is free. */
 static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t group, uint64_t cycle) {
     struct ww_sched *s = &sm->sched[w->sched];
     uint64_t at = cycle;
@@ -74,7 +73,7 @@ static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t g
     w->group = (uint8_t)group;
     s->unit[group].ready |= 1ull << w->slot;
     s->groups |= 1u << group;
-    if (sm->plain && !sm->booked) at = ww_later(ww_later(s->unit[group].free, s->next_issue), cycle);
+    if (sm->plain) at = ww_later(ww_later(s->unit[group].free, s->next_issue), cycle);
     ww_sched_try(sm, s, at);
     sm->became_ready = true;
 }
