@@ -111,8 +111,9 @@ static inline void ww_calendar_hold(struct ww_calendar *c, uint64_t from, uint64
 
 struct ww_places {
     uint64_t now;                      /* window: what becomes free by then has done so */
+    uint64_t seen;                     /* the latest that was asked about: `now` follows when need be */
     uint64_t full_from, full_to;       /* cycles between which all have been taken */
-    uint32_t used, limit;              /* used: in window `now` */
+    uint32_t used, limit;              /* used: in window `now`, at least what is used later */
     uint16_t leave[WW_PLACES_WINDOWS]; /* ring, behind `now` */
 };
 
@@ -126,29 +127,41 @@ static inline void ww_places_pass(struct ww_places *p, uint64_t n) {
     if (p->now < n) p->now = n;
 }
 
-/* The first cycle from `cycle` on at which `count` places are free, or all. */
-static inline uint64_t ww_places_free(struct ww_places *p, uint32_t count, uint64_t cycle) {
-    uint64_t begin = cycle;
-    if (begin >= p->full_from && begin < p->full_to) begin = p->full_to;
-    ww_places_pass(p, begin >> WW_PLACES_SHIFT);
+/* As ww_places_free, where so many may not be free from `begin` on. */
+static __attribute__((noinline)) uint64_t ww_places_wait(struct ww_places *p, uint32_t count, uint64_t cycle,
+                                                         uint64_t begin) {
+    ww_places_pass(p, p->seen);
     if (!p->used || p->used + count <= p->limit) return begin;
     while (p->used && p->used + count > p->limit) ww_places_pass(p, p->now + 1);
+    p->seen = p->now;
     if (begin != p->full_to) p->full_from = cycle;
     p->full_to = p->now << WW_PLACES_SHIFT;
     return p->full_to > cycle ? p->full_to : cycle;
 }
 
+/* The first cycle from `cycle` on at which `count` places are free, or all. */
+static inline uint64_t ww_places_free(struct ww_places *p, uint32_t count, uint64_t cycle) {
+    uint64_t begin = cycle >= p->full_from && cycle < p->full_to ? p->full_to : cycle,
+             n = begin >> WW_PLACES_SHIFT;
+    if (n > p->seen) p->seen = n;
+    return p->used + count <= p->limit ? begin : ww_places_wait(p, count, cycle, begin);
+}
+
 /* Places that are taken at a cycle, or later. */
 static inline uint32_t ww_places_used(struct ww_places *p, uint64_t cycle) {
-    ww_places_pass(p, cycle >> WW_PLACES_SHIFT);
+    if (cycle >> WW_PLACES_SHIFT > p->seen) p->seen = cycle >> WW_PLACES_SHIFT;
+    ww_places_pass(p, p->seen);
     return p->used;
 }
 
 /* Takes places until a cycle. */
 static inline void ww_places_take(struct ww_places *p, uint32_t count, uint64_t until) {
     uint64_t n = (until + (1u << (WW_PLACES_SHIFT - 1))) >> WW_PLACES_SHIFT;
-    if (n <= p->now) return;
-    if (n >= p->now + WW_PLACES_WINDOWS) n = p->now + WW_PLACES_WINDOWS - 1;
+    if (n <= p->seen) return;
+    if (n >= p->now + WW_PLACES_WINDOWS) {
+        ww_places_pass(p, p->seen);
+        if (n >= p->now + WW_PLACES_WINDOWS) n = p->now + WW_PLACES_WINDOWS - 1;
+    }
     uint16_t *leave = &p->leave[n & (WW_PLACES_WINDOWS - 1)];
     *leave = (uint16_t)(*leave + count);
     p->used += count;

@@ -24,16 +24,21 @@ uint64_t ww_fast_write_back(struct ww_fast *f, struct ww_l2_slice *s, uint64_t n
 /* Gives the part a line; returns the cycle at which what it replaces is on its way to DRAM. */
 static inline uint64_t ww_fast_claim(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part,
                                      uint64_t cycle) {
-    uint32_t victim = ww_l2_tags_victim(&s->tags, part->set);
+    bool oldest = ww_l2_tags_takes_oldest(&s->tags, part->set);
+    uint32_t victim = oldest ? part->set * s->tags.stride + ww_l2_tags_oldest(&s->tags, part->set)
+                             : ww_l2_tags_victim(&s->tags, part->set);
     struct ww_l2_line *line = &s->tags.line[victim];
     if (line->dirty) {
         ww_l2_count(s, WW_C_L2_WRITEBACK, ww_bits8(line->dirty));
         cycle = ww_fast_write_back(f, s, line->number, line->dirty, cycle);
     }
-    ww_l2_tags_install(&s->tags, part->set, victim, part->number);
+    if (oldest)
+        ww_l2_tags_install_oldest(&s->tags, part->set, victim, part->number);
+    else
+        ww_l2_tags_install(&s->tags, part->set, victim, part->number);
     line->miss = (uint32_t)cycle;
     part->index = victim;
-    ww_l2_tags_touch(&s->tags, part->set, victim);
+    ww_l2_tags_first_use(&s->tags, part->set, victim);
     return cycle;
 }
 

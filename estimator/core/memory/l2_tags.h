@@ -176,6 +176,29 @@ static inline void ww_l2_tags_mark(struct ww_l2_tags *t, uint32_t set, uint32_t 
     if (t->used[set] == UINT64_MAX >> (64 - t->ways)) t->used[set] = bit;
 }
 
+/* Whether the set's oldest line is its victim, and ww_l2_tags_install_oldest is allowed: of a set that has been
+ * used, where no line has pending sectors. */
+static inline bool ww_l2_tags_takes_oldest(const struct ww_l2_tags *t, uint32_t set) {
+    return t->replace <= WW_L2_FIFO && t->order && t->order[set * t->stride / 8];
+}
+
+/* As ww_l2_tags_install, for the set's oldest line. */
+static inline void ww_l2_tags_install_oldest(struct ww_l2_tags *t, uint32_t set, uint32_t index,
+                                             uint64_t number) {
+    uint64_t *print = &t->print[index / 8], way = index - set * t->stride;
+    struct ww_l2_line *line = &t->line[index];
+    uint32_t shift = index % 8 * 8;
+    for (uint64_t *word = &t->order[set * t->stride / 8], *end = word + t->stride / 8; word < end; word++) {
+        uint64_t ways = *word;
+        *word = ways << 8 | way;
+        way = ways >> 56;
+    }
+    if (line->dirty) ww_l2_tags_clean(t, set, line);
+    t->installs++;
+    *line = (struct ww_l2_line){.number = number, .miss = WW_NONE};
+    *print = (*print & ~((uint64_t)0xff << shift)) | (uint64_t)ww_l2_print_of(number) << shift;
+}
+
 /* A use of the line that was installed last in the set, which is its newest. */
 static inline void ww_l2_tags_first_use(struct ww_l2_tags *t, uint32_t set, uint32_t index) {
     if (t->replace == WW_L2_NRU) ww_l2_tags_mark(t, set, index);
