@@ -71,8 +71,7 @@ uint64_t ww_fast_deliver(struct ww_fast *f, uint32_t slice, uint16_t sm, const s
     uint32_t port = x->port_of[sm], flits = ww_xbar_flits(x, payload);
     struct ww_fast_port *p = &f->port[port];
     uint64_t at = ww_calendar_take(&f->slice[slice].send, cycle, flits << WW_CALENDAR_UNIT) + x->latency;
-    if (f->trunks && payload)
-        at = ww_calendar_take(&f->trunk[port * f->trunks / f->ports], at, ww_xbar_trunk_time(x, payload));
+    if (p->trunk && payload) at = ww_calendar_take(p->trunk, at, ww_xbar_trunk_time(x, payload));
     at = ww_calendar_take(&p->receive, at, flits << WW_CALENDAR_UNIT) + flits - 1;
     f->counter[WW_C_XBAR_REPLY]++;
     f->counter[WW_C_XBAR_REPLY_FLIT] += flits;
@@ -196,7 +195,9 @@ static bool make_ports(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct 
     if (!gpu->xbar_trunks || !gpu->xbar_trunk_bytes) return true;
     f->trunks = gpu->xbar_trunks;
     f->trunk = ww_arena_array(arena, f->trunks, sizeof *f->trunk);
-    return f->trunk;
+    if (!f->trunk) return false;
+    for (uint32_t i = 0; i < f->ports; i++) f->port[i].trunk = &f->trunk[i * f->trunks / f->ports];
+    return true;
 }
 
 /* Replies under way: behind all else, as launches that book their requests have none, and large pages that

@@ -24,6 +24,7 @@
 #define WW_CORE_FAST_H
 
 #include "fast_calendar.h"
+#include "fast_read.h"
 #include "l2_part.h"
 #include "memsys.h"
 #include "tlb.h"
@@ -49,6 +50,7 @@ struct ww_fast_due { /* of a heap */
 struct ww_fast_port { /* of the crossbar, at the SMs */
     struct ww_event deliver;
     struct ww_fast *fast;
+    struct ww_calendar *trunk; /* that it is connected to; NULL: none */
     struct ww_calendar receive;
     struct ww_fast_due *due; /* heap: what is under way, by time */
     uint64_t again_ps;       /* when the SM may try again what it was refused */
@@ -121,8 +123,10 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
-    bool plain;   /* a request has one part, and the L2 nothing of what is rare (fast_read.h) */
-    bool fetched; /* SMs fetch their replies: there are no events for them */
+    bool plain; /* a request has one part, and the L2 nothing of what is rare (fast_read.h) */
+    struct ww_fast_ratio to_dram, from_dram; /* of the L2's cycles: of the launch's plain reads */
+    uint64_t dram_tail; /* L2 cycles from a read's last column command until its data are at the slice */
+    bool fetched;       /* SMs fetch their replies: there are no events for them */
     struct ww_mem_answers *answers; /* of the request that is booked; NULL: replies are under way */
     struct ww_event drained;        /* all work of DRAM is done */
     uint64_t busy_until;
@@ -158,6 +162,9 @@ bool ww_fast_fetch(struct ww_fast *f, uint16_t sm, uint64_t ps, struct ww_mem_re
 void ww_fast_drain(struct ww_fast *f);
 
 /* ---- between the files of fast replay ---- */
+
+/* For plain reads: the clocks of L2 and DRAM are those of a launch that does not change them. */
+void ww_fast_tell_clocks(struct ww_fast *f);
 
 /* The first cycle from `cycle` on in which the SM's port takes a request and the slice has a place for it. */
 static inline uint64_t ww_fast_room(struct ww_fast *f, uint16_t sm, uint32_t slice, uint64_t cycle) {

@@ -3,6 +3,21 @@
 #include "fast_dram.h"
 #include "fast_line.h"
 
+struct ww_fast_ratio ww_fast_ratio_of(const struct ww_clock *from, const struct ww_clock *to) {
+    const double almost = 1023.0 / 1024, fp = 65536; /* almost one: times of edges are rounded to ps */
+    double begin = (double)(int64_t)(from->origin_ps - to->origin_ps) * fp -
+                   (double)from->origin_cycle * (double)from->period_fp;
+    return (struct ww_fast_ratio){.ratio = (double)from->period_fp / (double)to->period_fp,
+                                  .offset = begin / (double)to->period_fp + (double)to->origin_cycle + almost};
+}
+
+void ww_fast_tell_clocks(struct ww_fast *f) {
+    const struct ww_dram_timing *t = &f->dram->timing;
+    f->to_dram = ww_fast_ratio_of(f->l2->clock, &f->dram->clock);
+    f->from_dram = ww_fast_ratio_of(&f->dram->clock, f->l2->clock);
+    f->dram_tail = (uint64_t)((double)(t->tcl + t->burst + t->latency) * f->from_dram.ratio);
+}
+
 void ww_fast_expect(const struct ww_fast *f, uint64_t address, struct ww_mem_place *place) {
     const struct ww_addrmap *map = f->l2->map;
     struct ww_slice_place in = ww_addrmap_slice(map, address);
@@ -10,37 +25,55 @@ void ww_fast_expect(const struct ww_fast *f, uint64_t address, struct ww_mem_pla
     const struct ww_l2_tags *t = &s->tags;
     struct ww_dram_place at = ww_addrmap_dram(map, in.slice, in.local);
     uint32_t set = ww_l2_tags_set(t, in.local >> f->l2->line_shift);
-    *place = (struct ww_mem_place){in.local, in.slice, set, at.bank, at.row};
+    *place = (struct ww_mem_place){in.local, in.slice, set, at.bank, at.row, WW_FAST_UNKNOWN};
     __builtin_prefetch(&t->print[set * t->stride / 8]);
     const char *bank = (const char *)&f->channel[s->channel].bank[at.bank];
     for (uint32_t i = 0; i < sizeof(struct ww_fast_bank); i += WW_HOST_LINE) __builtin_prefetch(bank + i, 1);
 }
 
-void ww_fast_expect_line(const struct ww_fast *f, const struct ww_mem_place *place) {
+void ww_fast_expect_line(const struct ww_fast *f, struct ww_mem_place *place) {
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
     const struct ww_l2_tags *t = &f->l2->slice[place->slice].tags;
-    ww_l2_tags_prefetch(t, place->set, place->local >> f->l2->line_shift);
+    uint64_t pattern = ww_l2_print_of(place->local >> f->l2->line_shift) * ones;
+    uint32_t first = place->set * t->stride, index = WW_NONE;
+    for (uint32_t w = 0; w < t->stride; w += 8) {
+        uint64_t x = t->print[(first + w) / 8] ^ pattern, m = (x - ones) & ~x & tops;
+        if (m) index = first + w + (uint32_t)__builtin_ctzll(m) / 8;
+    }
+    place->index = index;
+    if (index == WW_NONE) index = first + ww_l2_tags_oldest(t, place->set);
+    __builtin_prefetch(&t->line[index], 1);
+}
+
+/* The line of the L2, or WW_NONE. */
+static inline uint32_t find(const struct ww_l2_tags *t, const struct ww_mem_place *place, uint64_t number) {
+    return place->index == WW_NONE ? WW_NONE : ww_l2_tags_find(t, place->set, number);
 }
 
 /* A reply of so many chunks leaves the slice at L2 cycle `cycle`. */
-static inline void answer(struct ww_fast *f, struct ww_fast_slice *own, uint32_t port, uint32_t chunks,
-                          uint8_t level, uint64_t cycle, struct ww_mem_answers *answers) {
+static inline void answer(struct ww_fast *f, struct ww_fast_slice *own, struct ww_fast_port *port,
+                          uint32_t chunks, uint8_t level, uint64_t cycle, struct ww_fast_answers *answers) {
     const struct ww_xbar *x = f->xbar;
-    uint32_t flits = ww_xbar_flits(x, 32 * chunks);
-    uint64_t at = ww_calendar_take(&own->send, cycle, flits << WW_CALENDAR_UNIT) + x->latency;
-    if (f->trunks)
-        at = ww_calendar_take(&f->trunk[port * f->trunks / f->ports], at, ww_xbar_trunk_time(x, 32 * chunks));
-    at = ww_calendar_take(&f->port[port].receive, at, flits << WW_CALENDAR_UNIT) + flits - 1;
+    uint32_t flits = ww_xbar_flits(x, 32 * chunks), units = flits << WW_CALENDAR_UNIT, i = answers->count++;
+    uint64_t at = ww_calendar_take(&own->send, cycle, units) + x->latency;
+    if (port->trunk) at = ww_calendar_take(port->trunk, at, ww_xbar_trunk_time(x, 32 * chunks));
+    answers->answer[i].cycle = ww_calendar_take(&port->receive, at, units) + flits - 1;
+    answers->answer[i].chunks = chunks;
+    answers->answer[i].level = level;
     f->counter[WW_C_XBAR_REPLY]++;
     f->counter[WW_C_XBAR_REPLY_FLIT] += flits;
-    answers->answer[answers->count++] =
-        (struct ww_mem_answer){.ps = ww_clock_time(x->clock, at), .chunks = chunks, .level = level};
 }
 
 /* The same, of two replies the first. */
-static __attribute__((noinline)) void answer_first(struct ww_fast *f, struct ww_fast_slice *own, uint32_t port,
-                                                   uint32_t chunks, uint8_t level, uint64_t cycle,
-                                                   struct ww_mem_answers *answers) {
+static __attribute__((noinline)) void answer_first(struct ww_fast *f, struct ww_fast_slice *own,
+                                                   struct ww_fast_port *port, uint32_t chunks, uint8_t level,
+                                                   uint64_t cycle, struct ww_fast_answers *answers) {
     answer(f, own, port, chunks, level, cycle, answers);
+}
+
+static inline void count_inst(const struct ww_l2 *l2, uint32_t inst, enum ww_inst_counter counter,
+                              uint32_t sectors) {
+    if (l2->inst) l2->inst[inst].counter[counter] += (uint64_t)sectors << l2->sector_shift;
 }
 
 /* What the part's line has of what is wanted. */
@@ -67,77 +100,89 @@ static struct held take_held(struct ww_fast *f, struct ww_l2_slice *s, uint32_t 
     h.merged = ahead;
     ww_l2_count(s, ahead ? WW_C_L2_SECTOR_MERGED : WW_C_L2_SECTOR_HIT, count);
     if (!ahead) return h;
-    if (f->l2->inst) f->l2->inst[inst].counter[WW_I_L2_MERGED] += (uint64_t)count << f->l2->sector_shift;
+    count_inst(f->l2, inst, WW_I_L2_MERGED, count);
     if (line->from_dram & h.sectors) h.level = WW_LEVEL_DRAM;
     return h;
 }
 
 /* Reads sectors from DRAM, as soon as the slice has MSHRs and the channel has room; returns when they are in
  * the line. */
-static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, uint32_t inst, struct ww_l2_part *part,
-                      struct ww_dram_place at, uint8_t need, uint64_t *begin) {
+static inline uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, uint32_t inst, struct ww_l2_part *part,
+                             struct ww_dram_place at, uint8_t need, uint64_t *begin) {
+    const struct ww_l2 *l2 = f->l2;
     struct ww_fast_slice *own = &f->slice[s->index];
     struct ww_fast_channel *channel = &f->channel[s->channel];
+    struct ww_places *room = &channel->room[WW_DRAM_READ];
     uint32_t count = ww_bits8(need);
-    uint64_t cycle = ww_places_free(&own->mshrs, count, *begin);
-    cycle = ww_places_free(&channel->room[WW_DRAM_READ], 1, cycle);
+    uint64_t cycle = ww_places_free(room, 1, ww_places_free(&own->mshrs, count, *begin));
     if (part->index == WW_NONE) cycle = ww_fast_claim(f, s, part, cycle);
     *begin = cycle;
     struct ww_l2_line *line = &s->tags.line[part->index];
-    uint8_t more = f->l2->blocks ? f->l2->fetch_of[need] & (uint8_t) ~(line->valid | need) : 0;
     ww_l2_count(s, WW_C_L2_SECTOR_MISS, count);
-    if (f->l2->inst) f->l2->inst[inst].counter[WW_I_L2_MISS] += (uint64_t)count << f->l2->sector_shift;
-    if (more) ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(more));
-    uint64_t ready = ww_fast_dram_read_at(f, channel, at, need | more, cycle);
-    return ww_fast_fill(f, s, line, need | more, true, ready);
+    count_inst(l2, inst, WW_I_L2_MISS, count);
+    if (l2->blocks) {
+        uint8_t more = l2->fetch_of[need] & (uint8_t) ~(line->valid | need);
+        ww_l2_count(s, WW_C_L2_PREFETCH, ww_bits8(more));
+        need |= more;
+        count = ww_bits8(need);
+    }
+    uint32_t bursts = count * l2->bursts_per_sector;
+    uint64_t last = ww_fast_dram_command(f, channel, at, need, bursts, ww_fast_cycle(&f->to_dram, cycle));
+    uint64_t issued = ww_fast_cycle(&f->from_dram, last);
+    ww_places_take(room, bursts, issued);
+    return ww_fast_fill(f, s, line, need, true, issued + f->dram_tail);
 }
 
-uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read, struct ww_mem_answers *answers) {
-    struct ww_l2 *l2 = f->l2;
+/* The request leaves the SM's port at `cycle`; returns when all of it is at the slice. */
+static inline uint64_t send(struct ww_fast *f, const struct ww_fast_read *read, struct ww_fast_slice *own,
+                            uint64_t cycle) {
     struct ww_xbar *x = f->xbar;
-    const struct ww_mem_place *place = read->place;
-    struct ww_l2_slice *s = &l2->slice[place->slice];
-    struct ww_fast_slice *own = &f->slice[place->slice];
-    uint64_t asked = ww_clock_cycle(l2->clock, read->ps);
-    uint64_t cycle = ww_fast_room(f, read->sm, place->slice, asked);
-    uint32_t flits = ww_xbar_flits(x, 0), port = x->port_of[read->sm];
+    uint32_t flits = ww_xbar_flits(x, 0);
     uint64_t arrived = ww_xbar_leave(x, read->sm, flits, cycle) + x->latency;
-    arrived = ww_calendar_take(&own->receive, arrived, flits << WW_CALENDAR_UNIT) + flits - 1;
     f->counter[WW_C_XBAR_REQUEST]++;
     f->counter[WW_C_XBAR_REQUEST_FLIT] += flits;
     f->counter[WW_C_XBAR_SECTOR_READ] += ww_bits8(read->granules);
-    answers->count = 0;
+    return ww_calendar_take(&own->receive, arrived, flits << WW_CALENDAR_UNIT) + flits - 1;
+}
 
+uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read,
+                           struct ww_fast_answers *answers) {
+    const struct ww_l2 *l2 = f->l2;
+    const struct ww_mem_place *place = read->place;
+    struct ww_l2_slice *s = &f->l2->slice[place->slice];
+    struct ww_fast_slice *own = &f->slice[place->slice];
+    struct ww_fast_port *port = &f->port[f->xbar->port_of[read->sm]];
+    uint64_t cycle = ww_fast_room(f, read->sm, place->slice, read->cycle);
+    uint64_t begin = send(f, read, own, cycle) + ww_l2_latency(l2, place->slice, read->sm);
     struct ww_l2_part part = {.number = place->local >> l2->line_shift,
                               .set = place->set,
                               .shift = (uint8_t)(place->local >> 5 & (l2->line_granules - 1))};
     part.want = l2->sectors_of[(uint8_t)(read->granules << part.shift)];
-    part.index = ww_l2_tags_find(&s->tags, part.set, part.number);
-    uint64_t begin = arrived + ww_l2_latency(l2, place->slice, read->sm);
+    part.index = find(&s->tags, place, part.number);
+    answers->count = 0;
     uint32_t hits = 0;
     if (part.index != WW_NONE && !ww_fast_fill_ahead(&s->tags.line[part.index], begin))
         hits = ww_bits8(s->tags.line[part.index].valid & part.want);
     uint64_t served = begin = ww_calendar_take(&own->tags, begin, l2->time_of[0][hits]);
     struct held held = {0};
     if (part.index != WW_NONE) held = take_held(f, s, read->inst, &part, &begin);
-    uint8_t need = part.want & (uint8_t)~held.sectors;
-    uint64_t at = 0;
-    if (need)
-        at = fetch(f, s, read->inst, &part, (struct ww_dram_place){place->bank, place->row}, need, &begin);
-    if (begin > served) ww_calendar_hold(&own->tags, served, begin); /* those behind it wait, too */
-    ww_places_take(&own->requests, 1, begin);
+    uint8_t need = part.want & (uint8_t)~held.sectors, sectors = held.sectors;
     ww_l2_count(s, WW_C_L2_SECTOR_READ, ww_bits8(part.want));
-    uint8_t sectors = held.sectors, level = held.level;
     if (need) {
+        struct ww_dram_place in = {place->bank, place->row};
+        uint64_t at = fetch(f, s, read->inst, &part, in, need, &begin);
         if (sectors && !(held.merged && held.at == at)) {
             uint32_t chunks = ww_bits8((uint32_t)l2->granules_of[sectors] >> part.shift);
-            answer_first(f, own, port, chunks, level, held.at, answers);
+            answer_first(f, own, port, chunks, held.level, held.at, answers);
             sectors = 0;
         }
         sectors |= need;
-        level = WW_LEVEL_DRAM;
+        held.level = WW_LEVEL_DRAM;
         held.at = at;
     }
-    answer(f, own, port, ww_bits8((uint32_t)l2->granules_of[sectors] >> part.shift), level, held.at, answers);
-    return cycle > asked ? ww_clock_time(l2->clock, cycle) : read->ps;
+    if (begin > served) ww_calendar_hold(&own->tags, served, begin); /* those behind it wait, too */
+    ww_places_take(&own->requests, 1, begin);
+    uint32_t chunks = ww_bits8((uint32_t)l2->granules_of[sectors] >> part.shift);
+    answer(f, own, port, chunks, held.level, held.at, answers);
+    return cycle;
 }

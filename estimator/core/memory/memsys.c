@@ -153,12 +153,14 @@ void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem
     ww_fast_expect(m->fast, address, place);
 }
 
-void ww_memsys_expect_line(const struct ww_memsys *m, const struct ww_mem_place *place) {
+void ww_memsys_expect_line(const struct ww_memsys *m, struct ww_mem_place *place) {
     ww_fast_expect_line(m->fast, place);
 }
 
 struct ww_fast *ww_memsys_plain(const struct ww_memsys *m) {
-    return m->fast->plain ? m->fast : NULL;
+    if (!m->fast->plain) return NULL;
+    ww_fast_tell_clocks(m->fast);
+    return m->fast;
 }
 
 bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched) {

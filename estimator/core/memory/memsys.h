@@ -98,9 +98,10 @@ bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_me
 struct ww_mem_place {
     uint64_t local; /* address within the slice */
     uint32_t slice, set, bank, row;
+    uint32_t index; /* fast_read.h: of the line */
 };
 void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem_place *place);
-void ww_memsys_expect_line(const struct ww_memsys *m, const struct ww_mem_place *place);
+void ww_memsys_expect_line(const struct ww_memsys *m, struct ww_mem_place *place);
 /* Sends the request, which goes to the place (NULL: it is found), at `ps`, or when it is no longer refused,
  * which is returned; its replies are not fetched, but told here. */
 uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *request,

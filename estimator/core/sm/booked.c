@@ -35,6 +35,10 @@ bool ww_booked_init(struct ww_sm *sm, struct ww_arena *arena) {
     b->sent = ww_arena_array(arena, b->queue, sizeof *b->sent);
     b->far_first = WW_NEVER;
     b->plain = ww_memsys_plain(sm->core->memory);
+    b->quick = b->plain && !sm->l1.brought && !sm->l1.fetched && !sm->l1.shape->fine &&
+               (sm->l1.tags.replace == WW_REPLACE_LRU || sm->l1.tags.replace == WW_REPLACE_FIFO);
+    b->to_l2 = ww_fast_ratio_of(&sm->core->clock, ww_memsys_l2_clock(sm->core->memory));
+    b->from_l2 = ww_fast_ratio_of(ww_memsys_l2_clock(sm->core->memory), &sm->core->clock);
     sm->booked = b;
     return b->sent != NULL;
 }
@@ -224,52 +228,84 @@ static inline struct found look_up(struct ww_sm *sm, const struct ww_booked *b, 
     return f;
 }
 
-/* Where request i goes. */
-static struct ww_mem_place *place_of(const struct ww_sm *sm, struct ww_booked *b, uint32_t i) {
-    uint32_t at = i % WW_BOOKED_PLACES;
-    struct ww_mem_place *place = &b->place[at];
-    if (b->placed[at] == i) return place;
-    uint64_t first = sm->lsu.coalescer.request[i].key & ~(uint64_t)sm->l1.shape->offset_mask;
-    uint64_t address = first << sm->l1.shape->line_shift;
-    b->placed[at] = (uint8_t)i;
-    if (b->plain)
-        ww_fast_expect(b->plain, address, place);
-    else
-        ww_memsys_expect(sm->core->memory, address, place);
-    return place;
+/* Where requests up to the given one go, from the one that the unit works on. */
+static inline void place_until(const struct ww_sm *sm, struct ww_booked *b, uint32_t end) {
+    const struct ww_cache_shape *s = sm->l1.shape;
+    const struct ww_line_request *r = sm->lsu.coalescer.request;
+    if (b->placed < sm->lsu.next_request) b->placed = sm->lsu.next_request;
+    for (uint32_t i = b->placed; i < end; i++) {
+        struct ww_mem_place *place = &b->place[i % WW_BOOKED_PLACES];
+        uint64_t address = (r[i].key & ~(uint64_t)s->offset_mask) << s->line_shift;
+        if (b->plain)
+            ww_fast_expect(b->plain, address, place);
+        else
+            ww_memsys_expect(sm->core->memory, address, place);
+    }
+    if (b->placed < end) b->placed = end;
 }
 
 /* Where the request goes; the host loads what those behind it will look at in the L2, if they miss, too. */
-static const struct ww_mem_place *expect(const struct ww_sm *sm, struct ww_booked *b) {
+static inline const struct ww_mem_place *expect(const struct ww_sm *sm, struct ww_booked *b) {
     uint32_t i = sm->lsu.next_request, count = sm->lsu.coalescer.count;
-    const struct ww_mem_place *place = place_of(sm, b, i);
-    if (i + 4 < count) place_of(sm, b, i + 4);
-    if (i + 2 >= count) return place;
-    const struct ww_mem_place *next = place_of(sm, b, i + 2);
-    if (b->plain)
-        ww_fast_expect_line(b->plain, next);
-    else
-        ww_memsys_expect_line(sm->core->memory, next);
-    return place;
+    place_until(sm, b, i + 5 < count ? i + 5 : count);
+    if (i + 2 < count) {
+        struct ww_mem_place *next = &b->place[(i + 2) % WW_BOOKED_PLACES];
+        if (b->plain)
+            ww_fast_expect_line(b->plain, next);
+        else
+            ww_memsys_expect_line(sm->core->memory, next);
+    }
+    return &b->place[i % WW_BOOKED_PLACES];
+}
+
+/* What a line gets: the cycle of the last reply, the deepest level that served it. */
+struct fetched {
+    uint64_t last;
+    uint32_t level;
+};
+
+/* Sectors come in `cycle`, and pass the data port. */
+static inline void take_sectors(struct ww_sm *sm, struct ww_booked *b, uint64_t cycle, uint32_t sectors,
+                                uint32_t level, struct fetched *f) {
+    const struct ww_cache_shape *s = sm->l1.shape;
+    if (cycle > b->told) b->told = cycle;
+    note(b, take_port(sm, b, s->data_cycles[sectors << s->sector_shift], cycle) - 1 + s->latency, level);
+    if (cycle > f->last) f->last = cycle;
+    if (level > f->level) f->level = level;
 }
 
 /* Reads sectors of a line. */
-static inline void read_line(struct ww_sm *sm, struct ww_booked *b, const struct ww_line_request *r,
-                             uint32_t inst, uint32_t miss, struct ww_mem_answers *answers) {
-    const struct ww_cache_shape *s = sm->l1.shape;
-    const struct ww_mem_place *place = expect(sm, b);
-    if (!b->plain) {
-        struct ww_mem_request q = ww_l1_line_request(sm, s, r, miss, 0, inst);
-        send(sm, b, &q, place, answers);
-        return;
+static void read_line(struct ww_sm *sm, struct ww_booked *b, const struct ww_line_request *r, uint32_t inst,
+                      uint32_t miss, struct fetched *f) {
+    struct ww_mem_answers answers;
+    struct ww_mem_request q = ww_l1_line_request(sm, sm->l1.shape, r, miss, 0, inst);
+    send(sm, b, &q, expect(sm, b), &answers);
+    for (uint32_t i = 0; i < answers.count; i++) {
+        const struct ww_mem_answer *a = &answers.answer[i];
+        take_sectors(sm, b, received(sm->core, b, a), a->chunks, a->level, f);
     }
-    const struct ww_clock *clock = &sm->core->clock;
-    uint64_t cycle = sends(b), ps = ww_clock_time(clock, cycle);
+}
+
+/* The same, the short way. */
+static inline void read_plain(struct ww_sm *sm, struct ww_booked *b, const struct ww_line_request *r,
+                              uint32_t inst, uint32_t miss, struct fetched *f) {
+    const struct ww_cache_shape *s = sm->l1.shape;
+    struct ww_fast_answers answers;
+    uint64_t cycle = sends(b);
     if (s->fine) miss <<= (r->key & s->offset_mask) << (s->line_shift - 5);
-    struct ww_fast_read read = {
-        .place = place, .ps = ps, .inst = inst, .sm = (uint16_t)sm->id, .granules = (uint8_t)miss};
-    uint64_t sent = ww_fast_book_read(b->plain, &read, answers);
-    note_sent(b, sent > ps ? ww_clock_cycle(clock, sent) : cycle);
+    struct ww_fast_read read = {.place = expect(sm, b),
+                                .cycle = ww_fast_cycle(&b->to_l2, cycle),
+                                .inst = inst,
+                                .sm = (uint16_t)sm->id,
+                                .granules = (uint8_t)miss};
+    uint64_t sent = ww_fast_book_read(b->plain, &read, &answers);
+    note_sent(b, sent > read.cycle ? ww_fast_cycle(&b->from_l2, sent) : cycle);
+    for (uint32_t i = 0; i < answers.count; i++) {
+        uint64_t at = answers.answer[i].cycle;
+        if (at > b->replied) b->replied = at;
+        take_sectors(sm, b, ww_fast_cycle(&b->from_l2, at), answers.answer[i].chunks, answers.answer[i].level,
+                     f);
+    }
 }
 
 /* The line for a load's miss, as ww_l1_allocate gives it, where the order of a set says what is replaced: fills
@@ -296,27 +332,73 @@ static inline uint32_t allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t k
 static void fetch(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_line_request *r,
                   struct ww_tag_line *line, uint32_t miss) {
     struct ww_booked *b = sm->booked;
-    const struct ww_cache_shape *s = sm->l1.shape;
-    struct ww_mem_answers answers;
-    uint64_t last = line->pins ? fill_of(line, b->at) : 0;
-    uint32_t level = line->pending >> WW_BOOKED_LEVEL;
-    uint16_t *leave = last ? leaving(b, last) : NULL;
-    ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << s->sector_shift);
-    read_line(sm, b, r, e->inst, miss, &answers);
-    for (uint32_t i = 0; i < answers.count; i++) {
-        const struct ww_mem_answer *a = &answers.answer[i];
-        uint64_t cycle = take_answer(sm, b, a, a->chunks << s->sector_shift);
-        if (cycle > last) last = cycle;
-        if (a->level > level) level = a->level;
-    }
+    struct fetched f = {.last = line->pins ? fill_of(line, b->at) : 0,
+                        .level = line->pending >> WW_BOOKED_LEVEL};
+    uint16_t *leave = f.last ? leaving(b, f.last) : NULL;
+    ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << sm->l1.shape->sector_shift);
+    if (b->plain)
+        read_plain(sm, b, r, e->inst, miss, &f);
+    else
+        read_line(sm, b, r, e->inst, miss, &f);
     if (leave && *leave)
         --*leave; /* the line's MSHR leaves later */
     else
         sm->l1.used++;
-    ++*leaving(b, last);
-    line->mshr = (uint32_t)last;
+    ++*leaving(b, f.last);
+    line->mshr = (uint32_t)f.last;
     line->pending |= miss;
-    line->pending = (line->pending & ((1u << WW_BOOKED_LEVEL) - 1)) | level << WW_BOOKED_LEVEL;
+    line->pending = (line->pending & ((1u << WW_BOOKED_LEVEL) - 1)) | f.level << WW_BOOKED_LEVEL;
+}
+
+/* A line that the L1 does not hold, where nothing is rare: as `load` does it. False: all lines of the set wait
+ * for fills, and nothing has changed. */
+static inline bool load_new(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                            const struct ww_line_request *r, uint32_t miss) {
+    struct ww_booked *b = sm->booked;
+    struct ww_cache *c = &sm->l1;
+    const struct ww_cache_shape *s = c->shape;
+    uint64_t since = b->at, at = since, queued = queue_free(b, sm->core->gpu->l1_read_spare);
+    if (b->window < at >> WW_BOOKED_SHIFT) leave_until(sm, b, at >> WW_BOOKED_SHIFT);
+    if (c->used >= s->mshrs) at = mshr_free(sm, b);
+    if (queued > at) {
+        at = queued;
+        if (b->window < at >> WW_BOOKED_SHIFT) leave_until(sm, b, at >> WW_BOOKED_SHIFT);
+    }
+    uint32_t index = allocate(sm, c, r->key, WW_NO_LINE, e->warp, at);
+    if (index == WW_NO_LINE) return false;
+    b->at = at;
+    if (at > since) count_held(sm, d, since);
+    struct ww_tag_line *line = &c->tags.line[index];
+    struct fetched f = {.level = WW_LEVEL_L1};
+    b->lines++;
+    b->missed += ww_bits8(miss);
+    read_plain(sm, b, r, e->inst, miss, &f);
+    c->used++;
+    ++*leaving(b, f.last);
+    line->mshr = (uint32_t)f.last;
+    line->pending = miss | f.level << WW_BOOKED_LEVEL;
+    line->pins = 1;
+    if ((c->used >= s->mshr_high[sm->saturated]) != sm->saturated && ww_l1_saturated(sm) != sm->saturated)
+        ww_sm_count_mode(sm, at);
+    return true;
+}
+
+/* Counts new lines and lines that hit. */
+static void count_lines(struct ww_sm *sm, uint32_t inst) {
+    struct ww_booked *b = sm->booked;
+    const struct ww_cache_shape *s = sm->l1.shape;
+    uint64_t *n = sm->core->counter, *of = sm->core->epochs.inst[inst].counter;
+    uint64_t miss = (uint64_t)b->missed << s->sector_shift, hit = (uint64_t)b->hit << s->sector_shift;
+    n[s->access] += b->lines;
+    n[s->read] += hit + miss;
+    n[s->hit] += hit;
+    of[WW_I_SECTORS] += hit + miss;
+    if (miss) {
+        ww_l1_count_pattern(sm, miss);
+        n[s->miss] += miss;
+        of[WW_I_L1_MISS] += miss;
+    }
+    b->lines = b->missed = b->hit = 0;
 }
 
 /* A load's line. *cycles: how long the unit is taken. */
@@ -329,6 +411,15 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     uint64_t since = b->at;
     struct found f = look_up(sm, b, r->key, sectors);
     const bool present = f.line != WW_NO_LINE;
+    if (!present && b->quick && load_new(sm, e, d, r, sectors)) return;
+    if (f.hit == sectors && sm->lsu.banked) {
+        ww_tags_touch(&c->tags, f.line);
+        note(b, b->at - 1 + s->latency, WW_LEVEL_L1);
+        b->lines++;
+        b->hit += ww_bits8(f.hit);
+        sm->lsu.hit_lines++;
+        return;
+    }
     while (f.merged | f.miss) {
         uint64_t at = can_miss_at(sm, b, f.line, f.miss);
         if (at == b->at) {
@@ -404,12 +495,20 @@ static void finish_load(struct ww_sm *sm, struct ww_warp *w, const struct ww_din
     if (w->inflight > 1 || !w->done || ww_booked_gone(sm, w, cycle)) ww_lsu_release(sm, w, cycle);
 }
 
+/* The launch lasts to the last reply. */
+static void note_replied(struct ww_core *core, struct ww_booked *b) {
+    uint64_t ps = ww_clock_time(ww_memsys_l2_clock(core->memory), b->replied);
+    if (ps > core->last_reply_ps) core->last_reply_ps = ps;
+    b->replied = 0;
+}
+
 /* All requests have been looked at; the unit takes the next instruction. */
 static void finish(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
     struct ww_booked *b = sm->booked;
     struct ww_warp *w = &sm->warp[e->warp];
     uint64_t generated = l->start + sm->core->lsu_cycles;
+    if (b->replied) note_replied(sm->core, b);
     l->free = cycle + b->cycles > generated ? cycle + b->cycles : generated;
     b->done = false;
     if (l->banked && l->hit_lines) {
@@ -439,7 +538,7 @@ static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     b->ready = b->told = 0;
     b->level = WW_LEVEL_L1;
     b->cycles = 1;
-    memset(b->placed, UINT8_MAX, sizeof b->placed);
+    b->placed = 0;
     if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) prefetch_requests(sm);
 }
 
@@ -447,7 +546,10 @@ void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct
     struct ww_lsu *l = &sm->lsu;
     struct ww_booked *b = sm->booked;
     bool cached = d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
-    if (!l->active) start(sm, e, d, cycle);
+    if (!l->active)
+        start(sm, e, d, cycle);
+    else
+        b->placed = 0; /* other SMs have used the L2 */
     b->at = cycle;
     for (bool more = !b->done && l->next_request < l->coalescer.count; more;) {
         uint32_t cycles = 1;
@@ -461,10 +563,12 @@ void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct
         if (ww_lsu_same_pass(l)) continue;
         if (b->at + cycles >= sm->core->span_end) {
             l->free = b->at + cycles;
+            if (b->lines) count_lines(sm, e->inst);
             return;
         }
         b->at += cycles;
     }
+    if (b->lines) count_lines(sm, e->inst);
     if (b->at <= cycle) {
         finish(sm, e, d, cycle);
     } else {

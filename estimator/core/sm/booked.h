@@ -20,6 +20,7 @@
 #define WW_CORE_BOOKED_H
 
 #include "../memory/fast_calendar.h"
+#include "../memory/fast_read.h"
 #include "sm.h"
 
 #define WW_BOOKED_WINDOWS 1024u
@@ -29,22 +30,26 @@
 #define WW_BOOKED_LEVEL 8 /* bits of a line's pending sectors below its level */
 
 struct ww_booked {
-    struct ww_fast *plain; /* reads take the short way (memory/fast_read.h); NULL: they do not */
-    uint64_t at;           /* cycle in which the unit looks at its next request, or did at the last one */
-    uint64_t ready;        /* latest reply to the instruction that it works on */
-    uint64_t told;         /* cycle in which the last of them is received */
-    uint8_t level;         /* of them */
-    bool done;             /* all requests of it have been looked at, up to `at` */
-    uint64_t cycles;       /* for which the last one takes the unit */
-    uint64_t read_free;    /* the data port is free for what the L1 has */
-    uint64_t window;       /* MSHRs that leave in windows up to this one have left */
-    uint64_t *sent;        /* ring of l1.miss_queue: cycles at whose end requests were sent */
+    struct ww_fast *plain;               /* reads take the short way (memory/fast_read.h); NULL: they do not */
+    struct ww_fast_ratio to_l2, from_l2; /* of the SM's cycles, for them */
+    uint64_t replied;                    /* L2 cycle of the latest of their replies */
+    uint64_t at;        /* cycle in which the unit looks at its next request, or did at the last one */
+    uint64_t ready;     /* latest reply to the instruction that it works on */
+    uint64_t told;      /* cycle in which the last of them is received */
+    uint8_t level;      /* of them */
+    bool done;          /* all requests of it have been looked at, up to `at` */
+    uint64_t cycles;    /* for which the last one takes the unit */
+    uint64_t read_free; /* the data port is free for what the L1 has */
+    uint64_t window;    /* MSHRs that leave in windows up to this one have left */
+    uint64_t *sent;     /* ring of l1.miss_queue: cycles at whose end requests were sent */
     uint32_t queue, next;
     uint64_t send_from;                          /* the cycle after the last of them */
-    struct ww_mem_place place[WW_BOOKED_PLACES]; /* of requests, by number */
-    uint8_t placed[WW_BOOKED_PLACES];            /* that number; UINT8_MAX: none */
-    uint64_t far;                                /* bit per warp that wakes later than the SM's wheel reaches */
-    uint64_t far_first;                          /* cycle of the first of them; WW_NEVER: there is none */
+    struct ww_mem_place place[WW_BOOKED_PLACES]; /* of requests, by number: some before this one */
+    uint32_t placed;
+    uint32_t lines, missed, hit; /* of the instruction, not counted yet: lines, sectors of new ones, hits */
+    bool quick;                  /* a line that is not there takes the short way, too */
+    uint64_t far;                /* bit per warp that wakes later than the SM's wheel reaches */
+    uint64_t far_first;          /* cycle of the first of them; WW_NEVER: there is none */
     uint64_t far_at[64];
     uint16_t leave[WW_BOOKED_WINDOWS]; /* MSHRs, by window */
     struct ww_calendar port;           /* of the L1's data */
