@@ -212,7 +212,16 @@ static bool make_replies(struct ww_fast *f, struct ww_arena *arena) {
     return true;
 }
 
+/* A slice takes sectors more slowly than its channel can give them. */
+static bool fills_slowly(const struct ww_fast *f) {
+    const struct ww_l2 *l2 = f->l2;
+    const struct ww_dram *d = f->dram;
+    uint64_t given = l2->bursts_per_sector * d->timing.gap * d->clock.period_fp;
+    return l2->time_of[0][1] * l2->clock->period_fp > given << WW_CALENDAR_UNIT;
+}
+
 static bool make_slices(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {
+    bool fills = !f->plain || fills_slowly(f);
     f->slice = ww_arena_array(arena, gpu->l2_slices, sizeof *f->slice);
     if (!f->slice) return false;
     for (uint32_t i = 0; i < gpu->l2_slices; i++) {
@@ -220,6 +229,7 @@ static bool make_slices(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct
         s->mshrs.limit = gpu->l2_mshrs;
         s->requests.limit = f->xbar->packet_limit;
         if (f->l2->side_slices && !(s->held = ww_arena_array(arena, 2, sizeof *s->held))) return false;
+        if (fills && !(s->fill = ww_arena_array(arena, 1, sizeof *s->fill))) return false;
         if (f->l2->coalesce < 2) continue;
         s->wait = ww_arena_array(arena, WW_FAST_JOINED, sizeof *s->wait);
         if (!s->wait) return false;
@@ -247,11 +257,11 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
                           .counter = l2->counter,
                           .live = l2->live,
                           .drained = {.fn = drained_event, .owner = f}};
+    f->plain = l2->parts == 1 && !tlb && !l2->side_slices && l2->coalesce < 2 && !l2->prefetch.window &&
+               !l2->elsewhere && l2->l1_sector_granules == 1;
     if (!make_ports(f, gpu, arena) || !make_slices(f, gpu, arena) || !make_walks(f, gpu, arena) ||
         !ww_fast_dram_init(f, gpu, arena) || !make_replies(f, arena))
         return ww_fail_nomem(error, "the memory system");
-    f->plain = l2->parts == 1 && !tlb && !l2->side_slices && l2->coalesce < 2 && !l2->prefetch.window &&
-               !l2->elsewhere && l2->l1_sector_granules == 1;
     l2->prefetch.ops = &ww_fast_prefetch;
     l2->prefetch.fast = f;
     *out = f;

@@ -64,7 +64,9 @@ struct ww_fast_wait { /* a read that hits, and when the slice serves it */
 };
 
 struct ww_fast_slice {
-    struct ww_calendar receive, tags, fill, send;
+    struct ww_calendar receive, tags, send;
+    struct ww_calendar
+        *fill; /* NULL: reads are plain, and DRAM cannot give sectors faster than it takes them */
     /* With two partitions, for requests of the own SMs and of the other partition: while one of them waits at
      * the tags, and those behind it, but not those from the other side. */
     struct ww_calendar *held;

@@ -47,7 +47,7 @@ static inline uint64_t ww_fast_fill(struct ww_fast *f, struct ww_l2_slice *s, st
                                     uint8_t sectors, bool from_dram, uint64_t ready) {
     struct ww_fast_slice *own = &f->slice[s->index];
     uint32_t count = ww_bits8(sectors);
-    ready = ww_calendar_take(&own->fill, ready, s->l2->time_of[0][count]);
+    if (own->fill) ready = ww_calendar_take(own->fill, ready, s->l2->time_of[0][count]);
     ww_places_take(&own->mshrs, count, ready);
     line->valid |= sectors;
     line->from_dram = from_dram ? sectors : 0;

@@ -133,16 +133,15 @@ static inline uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, uint32_t 
     return ww_fast_fill(f, s, line, need, true, issued + f->dram_tail);
 }
 
-/* The request leaves the SM's port at `cycle`; returns when all of it is at the slice. */
-static inline uint64_t send(struct ww_fast *f, const struct ww_fast_read *read, struct ww_fast_slice *own,
-                            uint64_t cycle) {
+/* The request leaves the SM's port at `cycle`; returns when all of it is at the slice, whose port is not
+ * reserved: the tags, which are behind it, take as long for a read. */
+static inline uint64_t send(struct ww_fast *f, const struct ww_fast_read *read, uint64_t cycle) {
     struct ww_xbar *x = f->xbar;
     uint32_t flits = ww_xbar_flits(x, 0);
-    uint64_t arrived = ww_xbar_leave(x, read->sm, flits, cycle) + x->latency;
     f->counter[WW_C_XBAR_REQUEST]++;
     f->counter[WW_C_XBAR_REQUEST_FLIT] += flits;
     f->counter[WW_C_XBAR_SECTOR_READ] += ww_bits8(read->granules);
-    return ww_calendar_take(&own->receive, arrived, flits << WW_CALENDAR_UNIT) + flits - 1;
+    return ww_xbar_leave(x, read->sm, flits, cycle) + x->latency + flits - 1;
 }
 
 uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read,
@@ -153,7 +152,7 @@ uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read,
     struct ww_fast_slice *own = &f->slice[place->slice];
     struct ww_fast_port *port = &f->port[f->xbar->port_of[read->sm]];
     uint64_t cycle = ww_fast_room(f, read->sm, place->slice, read->cycle);
-    uint64_t begin = send(f, read, own, cycle) + ww_l2_latency(l2, place->slice, read->sm);
+    uint64_t begin = send(f, read, cycle) + ww_l2_latency(l2, place->slice, read->sm);
     struct ww_l2_part part = {.number = place->local >> l2->line_shift,
                               .set = place->set,
                               .shift = (uint8_t)(place->local >> 5 & (l2->line_granules - 1))};
