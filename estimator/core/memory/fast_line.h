@@ -28,7 +28,7 @@ static inline uint64_t ww_fast_claim(struct ww_fast *f, struct ww_l2_slice *s, s
     uint32_t victim = oldest ? part->set * s->tags.stride + ww_l2_tags_oldest(&s->tags, part->set)
                              : ww_l2_tags_victim(&s->tags, part->set);
     struct ww_l2_line *line = &s->tags.line[victim];
-    if (line->dirty) {
+    if (s->tags.dirty[part->set] && line->dirty) { /* in that order: the line is often far from the host */
         ww_l2_count(s, WW_C_L2_WRITEBACK, ww_bits8(line->dirty));
         cycle = ww_fast_write_back(f, s, line->number, line->dirty, cycle);
     }

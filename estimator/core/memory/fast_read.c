@@ -11,6 +11,10 @@ struct ww_fast_ratio ww_fast_ratio_of(const struct ww_clock *from, const struct 
                                   .offset = begin / (double)to->period_fp + (double)to->origin_cycle + almost};
 }
 
+const struct ww_clock *ww_fast_clock(const struct ww_fast *f) {
+    return f->l2->clock;
+}
+
 void ww_fast_tell_clocks(struct ww_fast *f) {
     const struct ww_dram_timing *t = &f->dram->timing;
     f->to_dram = ww_fast_ratio_of(f->l2->clock, &f->dram->clock);

@@ -22,6 +22,9 @@ static inline uint64_t ww_fast_cycle(const struct ww_fast_ratio *r, uint64_t cyc
     return (uint64_t)(int64_t)((double)(int64_t)cycle * r->ratio + r->offset);
 }
 
+/* The clock of the L2. */
+const struct ww_clock *ww_fast_clock(const struct ww_fast *f);
+
 /* Where a request of the line goes; the host loads tags and bank. */
 void ww_fast_expect(const struct ww_fast *f, uint64_t address, struct ww_mem_place *place);
 /* Once these are there, the line that the tags lead to: place->index is the one of the set that may be it, or

@@ -193,7 +193,7 @@ static inline void ww_l2_tags_install_oldest(struct ww_l2_tags *t, uint32_t set,
         *word = ways << 8 | way;
         way = ways >> 56;
     }
-    if (line->dirty) ww_l2_tags_clean(t, set, line);
+    if (t->dirty[set]) ww_l2_tags_clean(t, set, line);
     t->installs++;
     *line = (struct ww_l2_line){.number = number, .miss = WW_NONE};
     *print = (*print & ~((uint64_t)0xff << shift)) | (uint64_t)ww_l2_print_of(number) << shift;

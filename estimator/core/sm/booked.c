@@ -37,8 +37,10 @@ bool ww_booked_init(struct ww_sm *sm, struct ww_arena *arena) {
     b->plain = ww_memsys_plain(sm->core->memory);
     b->quick = b->plain && !sm->l1.brought && !sm->l1.fetched && !sm->l1.shape->fine &&
                (sm->l1.tags.replace == WW_REPLACE_LRU || sm->l1.tags.replace == WW_REPLACE_FIFO);
-    b->to_l2 = ww_fast_ratio_of(&sm->core->clock, ww_memsys_l2_clock(sm->core->memory));
-    b->from_l2 = ww_fast_ratio_of(ww_memsys_l2_clock(sm->core->memory), &sm->core->clock);
+    if (b->plain) {
+        b->to_l2 = ww_fast_ratio_of(&sm->core->clock, ww_fast_clock(b->plain));
+        b->from_l2 = ww_fast_ratio_of(ww_fast_clock(b->plain), &sm->core->clock);
+    }
     sm->booked = b;
     return b->sent != NULL;
 }
@@ -497,7 +499,7 @@ static void finish_load(struct ww_sm *sm, struct ww_warp *w, const struct ww_din
 
 /* The launch lasts to the last reply. */
 static void note_replied(struct ww_core *core, struct ww_booked *b) {
-    uint64_t ps = ww_clock_time(ww_memsys_l2_clock(core->memory), b->replied);
+    uint64_t ps = ww_clock_time(ww_fast_clock(b->plain), b->replied);
     if (ps > core->last_reply_ps) core->last_reply_ps = ps;
     b->replied = 0;
 }
