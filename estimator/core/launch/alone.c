@@ -66,7 +66,7 @@ uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next) {
             if (woken < next) next = woken;
             if (next > at) continue;
         }
-        next = ww_sm_step_alone(sm, at, more);
+        next = ww_sm_steps_alone(sm, at, reply < end ? reply : end, more);
     }
     /* No reply comes to an SM that waits for none, in any window. */
     end = core->epochs.end;

@@ -140,17 +140,31 @@ static inline bool lsu_tries(struct ww_lsu *l) {
     return l->retry = l->retry && l->waits == WW_LSU_ANY;
 }
 
-/* A cycle of the load/store unit, constant fills, prefetcher and bulk transfers. */
-static inline void step_memory(struct ww_sm *sm, uint64_t cycle) {
+/* A cycle of constant fills, prefetcher, bulk transfers and the load/store unit. */
+static __attribute__((noinline)) void step_memory_all(struct ww_sm *sm, uint64_t cycle) {
     const struct ww_lsu *l = &sm->lsu;
-    bool filling = sm->const_fills.saturated_until != 0;
-    if (!(l->count | l->reexec.count) && !filling && !sm->extras) return;
-    if (filling) ww_const_step(sm, cycle);
+    if (sm->const_fills.saturated_until) ww_const_step(sm, cycle);
     bool port = (l->count | l->reexec.count) && l->free <= cycle;
     if (port && lsu_tries(&sm->lsu)) ww_lsu_step(sm, cycle);
     if (sm->fetch && sm->fetch->count && (!port || l->held)) ww_fetch_step(sm, cycle);
     if (sm->dma) ww_dma_step(sm, cycle);
     if (sm->tma) ww_tma_step(sm, cycle);
+    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
+}
+
+/* The same; as a rule there is but the unit. What it does not do saturates nothing. */
+static inline void step_memory(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_lsu *l = &sm->lsu;
+    if (sm->extras || sm->const_fills.saturated_until || l->reexec.count || sm->fetch) {
+        if (l->count | l->reexec.count || sm->const_fills.saturated_until || sm->extras)
+            step_memory_all(sm, cycle);
+        return;
+    }
+    if (!l->count) return;
+    if (l->free <= cycle && lsu_tries(&sm->lsu))
+        ww_lsu_step(sm, cycle);
+    else if (!sm->saturated)
+        return;
     if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
 }
 
@@ -217,16 +231,28 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, sm->ahead_next);
 }
 
-uint64_t ww_sm_step_alone(struct ww_sm *sm, uint64_t cycle, bool more) {
-    bool queued = sm->misses.count != 0;
-    uint64_t issue = step_inside(sm, cycle);
-    if (!queued && sm->misses.count) ww_core_offers(sm->core, sm->id, cycle);
-    if (sm->ended && more) {
-        sm->ahead = true;
-        sm->ahead_next = issue;
-        return cycle;
-    }
-    return end_inside(sm, cycle, issue);
+/* What it does may have to do with others, so that it is to be looked at before the next step. */
+static inline bool is_seen(const struct ww_sm *sm, bool more) {
+    uint32_t misses = sm->misses.count;
+    return sm->ended || (more && sm->draining) || (misses && misses >= sm->core->main->alone_misses) ||
+           (sm->lsu.held && sm->lsu.waits < WW_LSU_ENTRY);
+}
+
+uint64_t ww_sm_steps_alone(struct ww_sm *sm, uint64_t next, uint64_t end, bool more) {
+    const uint32_t ctas = sm->resident_ctas;
+    do {
+        uint64_t cycle = next;
+        bool queued = sm->misses.count != 0;
+        uint64_t issue = step_inside(sm, cycle);
+        if (!queued && sm->misses.count) ww_core_offers(sm->core, sm->id, cycle);
+        if (sm->ended && more) {
+            sm->ahead = true;
+            sm->ahead_next = issue;
+            return cycle;
+        }
+        next = end_inside(sm, cycle, issue);
+    } while (next < end && ctas == sm->resident_ctas && !is_seen(sm, more));
+    return next;
 }
 
 /* An SM that books its requests goes beyond the span while it has none to book and no CTA is to come. */

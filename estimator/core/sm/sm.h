@@ -688,10 +688,10 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
 uint64_t ww_sm_run_ahead(struct ww_sm *sm, uint64_t next, uint64_t end);
 /* Completes the step that it left; returns the cycle of the next one. */
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle);
-/* A step of an SM that goes alone (launch/alone.h). Its requests wait until the others have come so far; if a
- * CTA has ended and `more` are to come, the step is left as by ww_sm_run_ahead. Returns the cycle of the next
- * step. */
-uint64_t ww_sm_step_alone(struct ww_sm *sm, uint64_t cycle, bool more);
+/* The step of `next` of an SM that goes alone (launch/alone.h), and those before `end` as long as nothing
+ * outside of it can have to do with them. Its requests wait until the others have come so far; if a CTA has
+ * ended and `more` are to come, the step is left as by ww_sm_run_ahead. Returns the cycle of the next step. */
+uint64_t ww_sm_steps_alone(struct ww_sm *sm, uint64_t next, uint64_t end, bool more);
 /* Whether no other part can observe the SM's next step, so that it may run ahead of the other SMs. */
 static inline bool ww_sm_alone(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
