@@ -124,6 +124,8 @@ struct ww_dinst {
     uint8_t reads, writes;  /* how many of the banks of its operands, and of its results; with register banks
                              * (regs.h) sources listed, and whether it reads any register */
     uint32_t pc;
+    uint32_t line;         /* with caches of schedulers (supply.h): of the code ... */
+    uint32_t left;         /* ... and instructions from this one to its end */
     uint32_t bank;         /* with operand collectors or banks: place of these in the list */
     const uint16_t *check; /* dense numbers of the registers it checks, its results last */
     uint16_t few[WW_FEW];  /* where check points to if they are not more */

@@ -662,6 +662,7 @@ static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const 
         return at;
     }
     const struct ww_core *core = sm->core;
+    if (core->supply.on) return ww_supply_fill(sm, w, at);
     if (ww_head(core, w)->pc >> core->icache_shift != w->icache_key) return ww_front_fill(sm, w, at);
     core->counter[WW_C_FETCH]++; /* from the line that it fetched from last */
     w->buffered = (uint8_t)core->gpu->front_ibuffer;

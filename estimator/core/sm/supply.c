@@ -112,7 +112,7 @@ __attribute__((noinline)) static uint64_t miss(struct ww_sm *sm, struct ww_l0 *l
 }
 
 /* missed: the L0 lacked it. */
-static uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t cycle, bool *missed) {
+static inline uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64_t cycle, bool *missed) {
     const struct ww_supply_plan *p = &sm->core->supply;
     uint32_t line = find(p, l0, key);
     uint64_t arrival;
@@ -129,7 +129,7 @@ static uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key, uint64
 /* ---- a warp's buffer ---- */
 
 /* The warp's buffer comes to the line after its own. */
-static void go_on(struct ww_sm *sm, struct ww_l0 *l0, struct ww_warp *w, uint64_t cycle) {
+static inline void go_on(struct ww_sm *sm, struct ww_l0 *l0, struct ww_warp *w, uint64_t cycle) {
     if (w->line < sm->core->supply.last)
         w->next_line = look_up(sm, l0, w->line + 1, cycle, &w->missed);
     else
@@ -145,36 +145,43 @@ static uint64_t enter(const struct ww_core *core, const struct ww_warp *w, uint6
     return cycle_of(arrival) < from ? ARRIVAL(from, FROM_L15) : arrival;
 }
 
-uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+/* The warp has gone elsewhere, or comes to another line; returns when that is there. (Apart, as a miss is.) */
+static __attribute__((noinline)) uint64_t enter_line(struct ww_sm *sm, struct ww_l0 *l0, struct ww_warp *w,
+                                                     bool follows, uint64_t cycle) {
     const struct ww_core *core = sm->core;
-    struct ww_l0 *l0 = &sm->supply.l0[w->sched];
-    uint32_t pc = ww_head(core, w)->pc, key = pc >> core->icache_shift;
-    uint32_t left =
-        (((1u << core->icache_shift) - 1) & ~pc) / WW_INST_BYTES + 1; /* of the line, with the head */
-    bool follows = w->buffered && w->step[-1].inst + 1 == w->step->inst;
-    uint64_t arrival = ARRIVAL(cycle, FROM_L0);
-    if (follows && key == w->line) {
-        if (!w->next_line) go_on(sm, l0, w, cycle);
-    } else {
-        if (follows && key == w->line + 1 && w->next_line)
-            arrival = w->next_line;
-        else
-            arrival = look_up(sm, l0, key, cycle = ww_turn_take(&l0->turns, sm->now + 1, cycle), &w->missed);
-        if (w->missed && core->supply.entry) arrival = enter(core, w, arrival, cycle);
-        w->missed = false;
-        w->line = key;
-        w->next_line = 0;
-        if (left <= core->supply.ahead)
-            go_on(sm, l0, w, cycle + left);
-        else
-            left -= core->supply.ahead;
-    }
+    const struct ww_dinst *d = ww_head(core, w);
+    uint32_t left = d->left;
+    uint64_t arrival;
+    if (follows && d->line == w->line + 1 && w->next_line)
+        arrival = w->next_line;
+    else
+        arrival = look_up(sm, l0, d->line, cycle = ww_turn_take(&l0->turns, sm->now + 1, cycle), &w->missed);
+    if (w->missed && core->supply.entry) arrival = enter(core, w, arrival, cycle);
+    w->missed = false;
+    w->line = d->line;
+    w->next_line = 0;
+    if (left <= core->supply.ahead)
+        go_on(sm, l0, w, cycle + left);
+    else
+        left -= core->supply.ahead;
     w->buffered = (uint8_t)left;
     core->counter[WW_C_FETCH] += (left + 1) / 2; /* two instructions at a time */
     if (cycle_of(arrival) <= cycle) return cycle;
     if (w->front_state == WW_S_NO_INST)
         w->front_state = from_of(arrival) == FROM_L2 ? WW_S_NO_INST_L15 : WW_S_NO_INST_L0;
     return cycle_of(arrival);
+}
+
+uint64_t ww_supply_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
+    const struct ww_core *core = sm->core;
+    const struct ww_dinst *d = ww_head(core, w);
+    struct ww_l0 *l0 = &sm->supply.l0[w->sched];
+    bool follows = w->buffered && w->step[-1].inst + 1 == w->step->inst;
+    if (!follows || d->line != w->line) return enter_line(sm, l0, w, follows, cycle);
+    if (!w->next_line) go_on(sm, l0, w, cycle);
+    w->buffered = (uint8_t)d->left;
+    core->counter[WW_C_FETCH] += (d->left + 1) / 2;
+    return cycle;
 }
 
 static bool has(const struct ww_sm *sm, const struct ww_l0 *l0, uint32_t key) {
@@ -185,11 +192,11 @@ static bool has(const struct ww_sm *sm, const struct ww_l0 *l0, uint32_t key) {
 bool ww_supply_local(const struct ww_sm *sm, const struct ww_warp *w, uint32_t inst) {
     const struct ww_core *core = sm->core;
     const struct ww_l0 *l0 = &sm->supply.l0[w->sched];
-    uint32_t pc = core->code.inst[inst + 1].pc, key = pc >> core->icache_shift;
+    const struct ww_dinst *next = &core->code.inst[inst + 1];
+    uint32_t key = next->line;
     if (key == w->line) return w->next_line || has(sm, l0, key + 1);
     if (key != w->line + 1 || !w->next_line) return false;
-    uint32_t left = (((1u << core->icache_shift) - 1) & ~pc) / WW_INST_BYTES + 1;
-    return left > core->supply.ahead || has(sm, l0, key + 1);
+    return next->left > core->supply.ahead || has(sm, l0, key + 1);
 }
 
 /* ---- a launch ---- */
@@ -200,7 +207,10 @@ void ww_supply_plan(struct ww_core *core, bool cold) {
     uint32_t first = UINT32_MAX, last = 0;
     if (!g->icache_kb || !g->icache_l0_kb) return;
     for (uint32_t i = 0; i < core->code.inst_count; i++) {
-        uint32_t key = core->code.inst[i].pc >> core->icache_shift;
+        struct ww_dinst *d = &core->code.inst[i];
+        uint32_t key = d->pc >> core->icache_shift;
+        d->line = key;
+        d->left = (((1u << core->icache_shift) - 1) & ~d->pc) / WW_INST_BYTES + 1;
         if (key < first) first = key;
         if (key > last) last = key;
     }
