@@ -195,7 +195,7 @@ static enum ww_code print_paired(const struct side *a, const struct side *b, FIL
         WW_TRY(paired(a, b, k, &r, error));
         if (r.known)
             fprintf(out,
-                    "%s of base by new: %.4f to %.4f at %.0f %% confidence, from %zu units that both sampled\n",
+                    "%s of base by new: %.4f to %.4f at %.4g %% confidence, from %zu units that both sampled\n",
                     name[k], r.lo, r.hi, 100 * a->result->confidence, r.common);
     }
     return WW_OK;

@@ -43,7 +43,7 @@ static void print_energy(const struct ww_result *r, FILE *out) {
 static void print_interval(const struct ww_result *r, FILE *out) {
     char a[32], b[32];
     if (r->cycles_interval.lo < r->cycles_interval.hi)
-        fprintf(out, "  interval      %s to %s cycles at %.0f %% confidence\n",
+        fprintf(out, "  interval      %s to %s cycles at %.4g %% confidence\n",
                 ww_si(r->cycles_interval.lo, "", a), ww_si(r->cycles_interval.hi, "", b), 100 * r->confidence);
     if (r->cycles_interval.lo < r->cycles_interval.hi && r->energy_known)
         fprintf(out, "                %s to %s\n", ww_si(r->energy_interval.lo, "J", a),

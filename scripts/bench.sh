@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 PROGRAM=${1:-build/warpwatt}
 OUT=build/bench
 mkdir -p $OUT
+rm -f $OUT/rows.new $OUT/kinds.new # of a run that was stopped
 
 field() { # NAME: a number out of a line of JSON
     sed -n "s/.*\"$1\": *\([0-9.e+-]*\).*/\1/p" | head -n 1

@@ -227,7 +227,8 @@ static const struct cmd_option run_options[] = {
      "keep for report --timeline: memory counters of each epoch, and when and where the first N CTAs ran (full "
      "replays)",
      0},
-    {"threads", 'j', "N", "host threads of a full replay, 1 to 16; results do not change (default 1)", 0},
+    {"threads", 'j', "N",
+     "host threads of full and sampled replays, 1 to 16; results do not change (default 1)", 0},
     {"serialize", 0, NULL, "replay launches one after the other, even where streams let them overlap", 0},
     {"no-pc", 0, NULL, "keep no counters per instruction", 0},
     {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},

@@ -127,7 +127,7 @@ enum ww_code ww_sample_ratio(const struct ww_sampling *a, const struct ww_sampli
         double s2 = residual_variance(u, out->common, h, out->ratio, &n), population = 0;
         for (size_t i = 0; i < out->common; i++)
             if (u[i].stratum == h) population = (double)u[i].population;
-        if (n < 2 && (double)n < population) whole = false;
+        if (n == 0 || (n < 2 && (double)n < population)) whole = false; /* nothing is known of the stratum */
         if (n < 2 || (double)n >= population) continue;
         double v = population * (population - (double)n) / (double)n * s2 / (y * y);
         variance += v;

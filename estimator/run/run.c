@@ -71,11 +71,10 @@ static enum ww_code check_options(const struct ww_run_options *o, struct ww_erro
     if (o->epoch_cycles && (o->epoch_cycles < 64 || o->epoch_cycles > 1u << 30))
         return ww_fail(error, WW_USAGE, "--epoch", "%u: expected 64 to 1073741824 cycles", o->epoch_cycles);
     if (o->target_error != 0 && !(o->target_error >= 1e-4 && o->target_error <= 1))
-        return ww_fail(error, WW_USAGE, "--target-error", "%g: expected 0.0001 to 1 (0.01%% to 100%%)",
-                       o->target_error);
+        return ww_fail(error, WW_USAGE, "--target-error", "%g%%: expected 0.01%% to 100%%",
+                       100 * o->target_error);
     if (o->confidence != 0 && !(o->confidence >= 0.5 && o->confidence <= 0.9999))
-        return ww_fail(error, WW_USAGE, "--confidence", "%g: expected 0.5 to 0.9999 (50 to 99.99 percent)",
-                       o->confidence);
+        return ww_fail(error, WW_USAGE, "--confidence", "%g%%: expected 50%% to 99.99%%", 100 * o->confidence);
     if (!is_cache_control(o->cache_control))
         return ww_fail(error, WW_USAGE, "--cache-control",
                        "\"%.40s\": expected keep, flush, flush-once or flush-sm", o->cache_control);

@@ -388,6 +388,54 @@ static void moved_copies_of_a_list_share_it(void **state) {
     ww_trace_close(t);
 }
 
+/* CTAs whose warps take one of two paths, each of them with an instruction of its own: a row of warps that go
+ * on as the last one of their path did, with a jump of an address now and then. */
+static void make_rows(struct ww_made_launch *l, uint64_t seed) {
+    enum { CTAS = 64, WARPS = 4, PATHS = 2 };
+    static const char *const strings[] = {""};
+    static const struct ww_inst store = {
+        .op = WW_OP_STORE, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
+    static const struct ww_step path[PATHS] = {{0, UINT32_MAX}, {1, UINT32_MAX}};
+    struct ww_inst *inst = ww_arena_array(&arena, PATHS, sizeof *inst);
+    uint64_t base[PATHS] = {0x800000, 0x900000}, pace[PATHS] = {4096, 512};
+    struct ww_rng r;
+    ww_rng_seed(&r, seed);
+    l->cta = ww_arena_array(&arena, CTAS, sizeof *l->cta);
+    l->cta_count = CTAS;
+    for (uint32_t k = 0; k < PATHS; k++) inst[k] = store;
+    for (uint32_t c = 0; c < CTAS; c++) {
+        struct ww_warp_stream *warp = ww_arena_array(&arena, WARPS, sizeof *warp);
+        for (uint32_t w = 0; w < WARPS; w++) {
+            struct ww_access *access = ww_arena_array(&arena, 1, sizeof *access);
+            uint32_t k = w > 0 || ww_rng_below(&r, 4) == 0;
+            if (ww_rng_below(&r, 12) == 0) base[k] += 64 * ((uint64_t)ww_rng_below(&r, 512) - 256);
+            *access = (struct ww_access){base[k] += pace[k], 4, WW_AFFINE};
+            warp[w] = (struct ww_warp_stream){&path[k], access, NULL, 1, 1};
+        }
+        l->cta[c] = (struct ww_cta_trace){.index = c, .warp_count = WARPS, .warp = warp};
+    }
+    l->launch = (struct ww_launch){.kernel = "rows",
+                                   .arch = "sm_70",
+                                   .grid = {CTAS, 1, 1},
+                                   .block = {32 * WARPS, 1, 1},
+                                   .registers_per_thread = 16,
+                                   .inst = inst,
+                                   .inst_count = PATHS,
+                                   .string = strings,
+                                   .string_count = 1};
+}
+
+static void rows_of_warps_of_two_paths_come_back(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "rows.wwt");
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct ww_made_launch l = {0};
+        make_rows(&l, seed);
+        OK(ww_made_write(path, &l, 1, 0, &error));
+        check_round_trip(path, &l, 1);
+    }
+}
+
 static void strides_and_bases_keep_all_their_bits(void **state) {
     (void)state;
     static const struct ww_access extreme[] = {
@@ -518,6 +566,7 @@ int main(void) {
         T(a_list_that_is_not_affine_stays),
         T(a_list_takes_as_few_bits_as_hold_its_distances),
         T(moved_copies_of_a_list_share_it),
+        T(rows_of_warps_of_two_paths_come_back),
         T(strides_and_bases_keep_all_their_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,7 +345,7 @@ static bool all_moved(struct ww_cursor *c, uint32_t n) {
 }
 
 /* Nothing but strides and distances from the last warp are looked at, and these do not change: so the predictor
- * learns a row of such warps when another one comes. */
+ * learns a row of such warps of one path when another one comes. */
 static void move_warp(struct access_decoder *a, const struct unlearned *u, struct ww_access *out) {
     for (uint32_t i = 0; i < u->count; i++) {
         const struct ww_wwt_inst_state *s = &a->p.inst[u->step[i].inst];
@@ -357,7 +357,7 @@ static void move_warp(struct access_decoder *a, const struct unlearned *u, struc
     a->unlearned_count += a->unlearned_count < 2;
 }
 
-/* Learns such warps: what is left of a row of them is what its last two have. */
+/* Learns such warps, of one path: what is left of a row of them is what its last two have. */
 static void learn_moved(struct access_decoder *a) {
     while (a->unlearned_count) {
         const struct unlearned *u = &a->unlearned[--a->unlearned_count];
@@ -380,6 +380,7 @@ static bool decode_warp(struct access_decoder *a, struct ww_wwt_path *path, uint
     const struct ww_access *ref = path->ref;
     uint32_t n = path->access_count;
     path->ref = n ? out : NULL;
+    if (n && a->unlearned_count && a->unlearned[0].step != step) learn_moved(a);
     if (ref && all_moved(&x->col[WW_WWT_COL_ACCESS], n)) {
         move_warp(a, &(struct unlearned){step, ref, out, n, stamp}, out);
         return true;

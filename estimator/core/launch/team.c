@@ -15,7 +15,12 @@
 #define LINE 128
 #define SPINS 4000    /* looks before a thread lets others run: tens of microseconds, several cycles */
 #define PATIENCE 2000 /* times that it does so before it sleeps: a millisecond or two, several windows */
-#define YIELDS 2000   /* looks before the first thread lets others run */
+#define YIELDS 20000  /* looks before the first thread lets others run: a millisecond or so */
+/* The first thread has waited that long: other programs use the processors. It then works by itself for a
+ * number of windows or steps, which doubles each time up to a limit, and becomes the least one after as many
+ * without a wait. */
+#define REST_LEAST 64
+#define REST_MOST 4096
 /* Work is counted in sixteenths of what issuing a warp instruction takes. */
 #define STEP_WORK 24    /* of an SM that steps, in addition to what it issues */
 #define ENOUGH_WORK 480 /* least work for which other threads are used: some microseconds */
@@ -66,6 +71,8 @@ struct ww_team {
     uint64_t part[WW_THREADS_MAX]; /* by thread: its groups */
     uint32_t pace;                 /* warp instructions that an SM issues in a step, about: in 1/16 */
     struct trial trial;            /* of stepping groups together */
+    uint32_t rest, next_rest; /* windows and steps for which the first thread works by itself; the next time */
+    uint32_t prompt;          /* waits for other threads since then that were short */
     uint64_t *quiet;
     void (*job)(void *context); /* of one thread, while others step SMs */
     void *context;
@@ -167,8 +174,10 @@ static void wake(struct ww_team *t) {
 enum ww_code ww_team_new(uint32_t threads, uint32_t sms, struct ww_team **team, struct ww_error *error) {
     struct ww_team *t = aligned_alloc(LINE, (sizeof *t + LINE - 1) / LINE * LINE);
     if (!t) return ww_fail_nomem(error, "threads");
-    *t = (struct ww_team){
-        .threads = threads, .trial = {.together = true}, .quiet = calloc(sms, sizeof *t->quiet)};
+    *t = (struct ww_team){.threads = threads,
+                          .trial = {.together = true},
+                          .next_rest = REST_LEAST,
+                          .quiet = calloc(sms, sizeof *t->quiet)};
     if (!t->quiet) {
         free(t);
         return ww_fail_nomem(error, "threads");
@@ -236,13 +245,26 @@ static void open_groups(struct ww_team *t, uint64_t due) {
     if (atomic_load(&t->sleeping)) wake(t);
 }
 
+/* The first thread has waited for others, too long or not. */
+static void note_wait(struct ww_team *t, bool late) {
+    if (!late) {
+        if (++t->prompt >= REST_MOST) t->next_rest = REST_LEAST;
+        return;
+    }
+    t->prompt = 0;
+    t->rest = t->next_rest;
+    if (t->next_rest < REST_MOST) t->next_rest *= 2;
+}
+
 /* Takes part in what is left of them, and waits for the others. */
 static void close_groups(struct ww_team *t, uint64_t due) {
+    int i = 1;
     take(t, 0);
-    for (int i = 1; atomic_load_explicit(&t->done, memory_order_acquire) != due; i++) {
+    for (; atomic_load_explicit(&t->done, memory_order_acquire) != due; i++) {
         pause_cpu();
-        if (i % YIELDS == 0) sched_yield();
+        if (i >= YIELDS) sched_yield();
     }
+    note_wait(t, i >= YIELDS);
 }
 
 static void step_together(struct ww_core *core, struct ww_team *t, uint64_t due) {
@@ -315,22 +337,46 @@ static bool helps(struct trial *t, const struct ww_core *core) {
 void ww_team_start(struct ww_team *t, void (*job)(void *context), void *context) {
     t->job = job;
     t->context = context;
+    if (t->rest) {
+        job(context);
+        atomic_store_explicit(&t->job_state, JOB_DONE, memory_order_relaxed);
+        return;
+    }
     atomic_store(&t->job_state, JOB_WAITS);
     if (atomic_load(&t->sleeping)) wake(t);
 }
 
 void ww_team_finish(struct ww_team *t) {
+    int i = 1;
     take_job(t);
-    for (int i = 1; atomic_load_explicit(&t->job_state, memory_order_acquire) != JOB_DONE; i++) {
+    for (; atomic_load_explicit(&t->job_state, memory_order_acquire) != JOB_DONE; i++) {
         pause_cpu();
-        if (i % YIELDS == 0) sched_yield();
+        if (i >= YIELDS) sched_yield();
     }
+    note_wait(t, i >= YIELDS);
     atomic_store_explicit(&t->job_state, NO_JOB, memory_order_relaxed);
 }
 
 /* Threads other than the first may step groups. */
 static bool has_helper(const struct ww_core *core) {
     return core->groups > 1;
+}
+
+/* The first thread works by itself this time. */
+static bool takes_all(struct ww_team *t) {
+    if (!t->rest) return false;
+    t->rest--;
+    return true;
+}
+
+/* Groups step on all threads that are at rest. */
+static void step_groups(struct ww_team *t, uint64_t groups) {
+    if (takes_all(t)) {
+        for (; groups; groups &= groups - 1) step(t, 0, (uint32_t)__builtin_ctzll(groups));
+        return;
+    }
+    open_groups(t, groups);
+    close_groups(t, groups);
 }
 
 /* All groups that are due, on this thread. */
@@ -357,8 +403,7 @@ static void step_in_window(struct ww_core *core, struct ww_team *t) {
         sms += due_sms(core, t, g);
     }
     if (due & (due - 1) && sms * (120 + t->pace) >= ENOUGH_WORK) {
-        open_groups(t, due);
-        close_groups(t, due);
+        step_groups(t, due);
     } else {
         for (uint64_t left = due; left; left &= left - 1) step(t, 0, (uint32_t)__builtin_ctzll(left));
     }
@@ -372,8 +417,7 @@ void ww_team_alone(struct ww_core *core, uint64_t cycle) {
     t->core = core;
     t->cycle = cycle;
     t->alone = true;
-    open_groups(t, all);
-    close_groups(t, all);
+    step_groups(t, all);
     t->alone = false;
     take_tallies(core, t, t->threads);
 }
@@ -404,7 +448,7 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     }
     uint64_t issued = core->issued;
     bool enough = sms * (STEP_WORK + t->pace) + others * t->pace >= ENOUGH_WORK && (near & (near - 1));
-    if (enough && helps(&t->trial, core))
+    if (enough && !takes_all(t) && helps(&t->trial, core))
         step_together(core, t, near);
     else
         for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));

@@ -125,6 +125,7 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
+    bool apart; /* requests of an instruction are of different lines of the L2 */
     bool plain; /* a request has one part, and the L2 nothing of what is rare (fast_read.h) */
     struct ww_fast_ratio to_dram, from_dram; /* of the L2's cycles: of the launch's plain reads */
     uint64_t dram_tail; /* L2 cycles from a read's last column command until its data are at the slice */

@@ -44,7 +44,7 @@ void ww_fast_expect_line(const struct ww_fast *f, struct ww_mem_place *place) {
         uint64_t x = t->print[(first + w) / 8] ^ pattern, m = (x - ones) & ~x & tops;
         if (m) index = first + w + (uint32_t)__builtin_ctzll(m) / 8;
     }
-    place->index = index;
+    place->index = f->apart ? index : WW_FAST_UNKNOWN;
     if (index == WW_NONE) index = first + ww_l2_tags_oldest(t, place->set);
     __builtin_prefetch(&t->line[index], 1);
 }

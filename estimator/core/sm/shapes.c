@@ -60,15 +60,19 @@ static inline void coalesce(struct ww_coalescer *c, const struct ww_access *acce
     (read ? ww_coalesce_read : ww_coalesce)(c, access, pool, mask, width);
 }
 
+/* The addresses pass the end of the address space, or may do so. */
+static inline bool wraps(const struct ww_access *access) {
+    return access->base - NEAR >= UINT64_MAX - 2 * NEAR;
+}
+
 void ww_shapes_coalesce(struct ww_shapes *s, struct ww_coalescer *c, const struct ww_access *access,
                         const uint64_t *pool, uint32_t mask, uint32_t width, bool read) {
     bool range = access->list == WW_AFFINE && ww_coalesce_is_range(access, mask, width);
-    bool wraps = access->base - NEAR >= UINT64_MAX - 2 * NEAR; /* or may do so */
     if (range) {
         ww_coalesce(c, access, pool, mask, width);
         return;
     }
-    if (wraps || !is_kept(access, mask)) {
+    if (wraps(access) || !is_kept(access, mask)) {
         coalesce(c, access, pool, mask, width, read);
         return;
     }
@@ -88,11 +92,27 @@ void ww_shapes_coalesce(struct ww_shapes *s, struct ww_coalescer *c, const struc
     }
 }
 
+/* Some addresses of an access that may be kept lie below 0, at the end of the address space. */
+static inline bool passes_zero(const struct ww_access *access, const uint64_t *pool) {
+    int64_t least = 0;
+    if (access->base > INT64_MAX) return true;
+    if (access->list == WW_AFFINE) {
+        if (access->stride < 0) least = 31 * (int64_t)access->stride;
+    } else if (access->base <= INT16_MAX) {
+        const int16_t *list = (const int16_t *)(const void *)(pool + (access->list & WW_LIST_PLACE));
+        int16_t low = 0;
+        for (uint32_t i = 0; i < 32; i++) low = list[i] < low ? list[i] : low;
+        least = low;
+    }
+    return (int64_t)access->base + least < 0;
+}
+
 struct ww_smem_passes ww_shapes_passes(struct ww_shapes *s, const struct ww_smem_banks *banks,
                                        const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                                        uint32_t width, bool load) {
     uint64_t low = access->base & ((1u << banks->row_shift) - 1);
-    if (!is_kept(access, mask)) return ww_smem_passes(banks, access, pool, mask, width, load);
+    if (!is_kept(access, mask) || passes_zero(access, pool))
+        return ww_smem_passes(banks, access, pool, mask, width, load);
     bool known;
     enum use use = load ? PASSES_OF_LOAD : PASSES;
     struct ww_shape *e = find(s, access, pool, key_of(access, mask, width, use, 0, low), &known);
