@@ -204,6 +204,34 @@ static void translation_is_part_of_it(void **state) {
     ww_result_free(r);
 }
 
+/* Sectors that miss in the L2 of a v100 whose L1 has lines of so many bytes. */
+static uint64_t l2_misses(const char *mode, const char *line) {
+    static const char *const others[] = {"sm.count=4", "l2.size_kb=1536"};
+    char set[32];
+    const char *overrides[] = {set, others[0], others[1]};
+    struct ww_run_options o = {.trace_path = path, .mode = mode};
+    struct ww_result *r;
+    struct ww_gpu *gpu;
+    snprintf(set, sizeof set, "l1.line=%s", line);
+    assert_int_equal(ww_gpu_load("v100", overrides, 3, &gpu, &error), WW_OK);
+    o.gpu = gpu;
+    if (ww_run(&o, &r, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
+    uint64_t misses = r->launch[0].counter[WW_C_L2_SECTOR_MISS];
+    ww_gpu_free(gpu);
+    ww_result_free(r);
+    return misses;
+}
+
+static void requests_that_share_a_line_of_the_l2_miss_it_once(void **state) {
+    (void)state;
+    static const char *const line[] = {"32", "64", "128"};
+    record_with("spmv", "rows=2000", "sm_70");
+    for (size_t i = 0; i < 3; i++) {
+        double full = (double)l2_misses("full", line[i]), fast = (double)l2_misses("fast", line[i]);
+        if (fabs(fast / full - 1) > 0.02) fail_msg("lines of %s: %.0f misses, not %.0f", line[i], fast, full);
+    }
+}
+
 static void every_law_holds_on_every_gpu(void **state) {
     (void)state;
     struct ww_names names;
@@ -346,6 +374,7 @@ int main(void) {
         cmocka_unit_test(who_wants_more_than_there_are_waits_for_all_of_them),
         cmocka_unit_test(cycles_are_near_full_replays),
         cmocka_unit_test(translation_is_part_of_it),
+        cmocka_unit_test(requests_that_share_a_line_of_the_l2_miss_it_once),
         cmocka_unit_test(every_law_holds_on_every_gpu),
         cmocka_unit_test(rows_are_the_same_for_any_number_of_threads),
         cmocka_unit_test(governors_look_at_all_sms_in_fast_replay_too),

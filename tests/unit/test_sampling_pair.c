@@ -68,6 +68,21 @@ static void samples_with_no_unit_in_common_cannot_be_compared(void **state) {
     assert_false(ratio.known);
 }
 
+static void samples_with_a_stratum_that_has_no_unit_in_common_cannot_be_compared(void **state) {
+    (void)state;
+    struct ww_sample_row a[8], b[8];
+    struct ww_sampling x = {.row = a, .row_count = 8, .strata = 2}, y = {.row = b, .row_count = 8, .strata = 2};
+    struct ww_sample_ratio ratio;
+    fill_rows(a, 8, 1, 0, 1);
+    fill_rows(b, 8, 1, 0, 1);
+    for (int i = 4; i < 8; i++) a[i].stratum = b[i].stratum = 1;
+    assert_int_equal(ww_sample_ratio(&x, &y, false, 0.95, &ratio, &error), WW_OK);
+    assert_true(ratio.known);
+    for (int i = 4; i < 8; i++) b[i].launch++;
+    assert_int_equal(ww_sample_ratio(&x, &y, false, 0.95, &ratio, &error), WW_OK);
+    assert_false(ratio.known);
+}
+
 /* Twenty windows of 1000 cycles and instructions, or `more` of both, every other with more by the scatter and
  * the rest with less. */
 static void fill_windows(struct ww_sample_row *row, double more, double scatter) {
@@ -114,6 +129,7 @@ int main(void) {
         cmocka_unit_test(designs_that_differ_by_a_factor_are_told_apart_exactly),
         cmocka_unit_test(what_cold_starts_change_in_one_design_is_corrected_in_the_ratio),
         cmocka_unit_test(samples_with_no_unit_in_common_cannot_be_compared),
+        cmocka_unit_test(samples_with_a_stratum_that_has_no_unit_in_common_cannot_be_compared),
         cmocka_unit_test(windows_are_compared_by_the_time_of_an_instruction),
         cmocka_unit_test(a_drift_of_one_design_widens_the_ratio),
     };
