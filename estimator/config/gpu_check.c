@@ -211,6 +211,10 @@ static enum ww_code memory_rules(const struct check *c) {
              "fetch is not modelled with two partitions");
         RULE(c, s->l2_prefetch == WW_L2_PREFETCH_OFF, "l2.prefetch", "is not modelled with two partitions");
     }
+    if (s->l2_write_miss == WW_L2_WRITE_FETCH)
+        RULE(c, s->l2_mshrs >= ww_gpu_request_line(s) / s->l2_sector, "l2.mshrs",
+             "%u MSHRs of a slice cannot fetch the %u sectors that a request may write (l2.write_miss=fetch)",
+             s->l2_mshrs, ww_gpu_request_line(s) / s->l2_sector);
     RULE(c, s->l2_replace != 3 || s->l2_ways <= 64, "l2.ways", "%u ways; l2.replace nru takes 64 at most",
          s->l2_ways);
     RULE(c, s->l2_prefetch != WW_L2_PREFETCH_SEQUENTIAL || s->l2_prefetch_kb, "l2.prefetch_kb",
