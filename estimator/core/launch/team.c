@@ -369,10 +369,15 @@ static bool takes_all(struct ww_team *t) {
     return true;
 }
 
+/* Groups step on this thread. */
+static void step_each(struct ww_team *t, uint64_t groups) {
+    for (; groups; groups &= groups - 1) step(t, 0, (uint32_t)__builtin_ctzll(groups));
+}
+
 /* Groups step on all threads that are at rest. */
 static void step_groups(struct ww_team *t, uint64_t groups) {
     if (takes_all(t)) {
-        for (; groups; groups &= groups - 1) step(t, 0, (uint32_t)__builtin_ctzll(groups));
+        step_each(t, groups);
         return;
     }
     open_groups(t, groups);
@@ -402,11 +407,10 @@ static void step_in_window(struct ww_core *core, struct ww_team *t) {
         due |= 1ull << g;
         sms += due_sms(core, t, g);
     }
-    if (due & (due - 1) && sms * (120 + t->pace) >= ENOUGH_WORK) {
+    if (due & (due - 1) && sms * (STEP_WORK + t->pace) >= ENOUGH_WORK)
         step_groups(t, due);
-    } else {
-        for (uint64_t left = due; left; left &= left - 1) step(t, 0, (uint32_t)__builtin_ctzll(left));
-    }
+    else
+        step_each(t, due);
     take_tallies(core, t, t->threads);
     if (sms) keep_pace(t, sms, core->issued - issued);
 }
@@ -451,7 +455,7 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     if (enough && !takes_all(t) && helps(&t->trial, core))
         step_together(core, t, near);
     else
-        for (; due; due &= due - 1) step(t, 0, (uint32_t)__builtin_ctzll(due));
+        step_each(t, due);
     take_tallies(core, t, t->threads);
     if (sms) keep_pace(t, sms, core->issued - issued);
 }
