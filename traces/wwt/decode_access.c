@@ -308,7 +308,7 @@ static inline __attribute__((always_inline)) uint32_t decode_usual(struct access
         }
         struct ww_wwt_context context =
             ww_wwt_context_after(&a->p, before, mask, last->shift, has_ref ? ref : NULL);
-        access.base = ww_wwt_predict(&a->p, s, (enum ww_wwt_base)(*token & 7), &context);
+        access.base = ww_wwt_predict_exactly(&a->p, s, (enum ww_wwt_base)(*token & 7), &context);
         if (way != BY_STRIDE) last->base = access.base;
         *out = access;
         ww_wwt_learn(&a->p, s, access.base, &context);

@@ -109,6 +109,18 @@ static inline uint64_t ww_wwt_predict(const struct ww_wwt_predictor *p, const st
     }
 }
 
+/* The same of a kind that has no difference: all four are formed, as which one it is cannot be foreseen. */
+static inline uint64_t ww_wwt_predict_exactly(const struct ww_wwt_predictor *p,
+                                              const struct ww_wwt_inst_state *s, enum ww_wwt_base kind,
+                                              const struct ww_wwt_context *c) {
+    bool again = s->stamp == p->stamp;
+    const uint64_t base[4] = {[WW_WWT_BASE_REF] = (c->ref ? c->ref->base : 0) + s->ref_step,
+                              [WW_WWT_BASE_LINEAR] = again ? c->last + s->step : s->first + s->warp_step,
+                              [WW_WWT_BASE_CHAIN] = p->before + s->chain_step,
+                              [WW_WWT_BASE_INDEX & 3] = c->index + s->index_step};
+    return base[kind & 3];
+}
+
 /* Learns the base that the access really had. */
 static inline void ww_wwt_learn(struct ww_wwt_predictor *p, struct ww_wwt_inst_state *s, uint64_t base,
                                 const struct ww_wwt_context *c) {
