@@ -63,6 +63,19 @@ static bool is_cache_control(const char *named) {
     return !named;
 }
 
+/* An option that the mode would leave unused. */
+static enum ww_code check_mode_options(const struct ww_run_options *o, struct ww_error *error) {
+    const struct mode *mode = find_mode(o->mode);
+    bool replays = mode->run == ww_run_full || mode->run == ww_run_fast;
+    if (o->target_error != 0 && mode->run && mode->run != ww_run_sampled)
+        return ww_fail(error, WW_USAGE, "--target-error",
+                       "mode %s draws no sample: expected mode sampled or auto", mode->name);
+    if (o->timeline && mode->run && !replays)
+        return ww_fail(error, WW_USAGE, "--timeline", "mode %s keeps none: expected mode full, fast or auto",
+                       mode->name);
+    return WW_OK;
+}
+
 static enum ww_code check_options(const struct ww_run_options *o, struct ww_error *error) {
     if (!o->gpu || !o->trace_path) return ww_fail(error, WW_USAGE, NULL, "a run needs a GPU and a trace");
     if (!find_mode(o->mode))
@@ -78,7 +91,7 @@ static enum ww_code check_options(const struct ww_run_options *o, struct ww_erro
     if (!is_cache_control(o->cache_control))
         return ww_fail(error, WW_USAGE, "--cache-control",
                        "\"%.40s\": expected keep, flush, flush-once or flush-sm", o->cache_control);
-    return WW_OK;
+    return check_mode_options(o, error);
 }
 
 static enum ww_code load_power(struct run *r, struct ww_error *error) {
@@ -483,6 +496,8 @@ enum ww_code ww_run_with_power(const struct ww_run_options *options, const struc
         r.result->mode = mode->name;
         code = mode->run(&r, error);
     }
+    if (code == WW_OK && options->timeline && mode->run == ww_run_sampled && !r.result->warning)
+        r.result->warning = "a sampled replay keeps no timeline";
     if (code == WW_OK) code = tell_code(&r, error);
     if (code == WW_OK) code = ww_run_tell_board(&r, error);
     if (code == WW_OK) {

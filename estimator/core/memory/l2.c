@@ -299,7 +299,7 @@ INLINE bool serve_head(struct ww_l2_slice *s, struct ww_l2_input *in, uint64_t c
         in->blocked = true;
         return false;
     }
-    if (in->blocked) l2->counter[WW_C_L2_STALL_CYCLES] += cycle - in->blocked_since;
+    l2->counter[WW_C_L2_STALL_CYCLES] += (cycle - in->blocked_since) & (0u - (uint64_t)in->blocked);
     bool whole = !in->begun; /* or it has waited, or waits, for sectors */
     in->blocked = in->begun = in->found = false;
     s->free = max64(s->free, cycle + port_cycles(&s->rest, l2->time_of[p->kind == WW_MEM_WRITE][in->hits]));

@@ -234,6 +234,24 @@ static enum ww_code add(struct ww_validation *v, const char *id, const char *wha
     return ww_validate_add(v, &row, error);
 }
 
+enum { ENOUGH = 200 }; /* draws from which on a coverage's standard error, 1.5 points, is below its tolerance */
+
+/* A pooled coverage, which is not counted if few draws make it. */
+static enum ww_code add_pooled_coverage(struct ww_validation *v, const char *id, const char *what,
+                                        size_t covered, size_t draws, struct ww_error *error) {
+    bool few = draws < ENOUGH;
+    struct ww_validate_row row = {
+        .id = id,
+        .what = few ? ww_arena_printf(&v->arena, "%s (of %zu draws: too few to judge)", what, draws) : what,
+        .ours = draws ? 100.0 * (double)covered / (double)draws : NAN,
+        .paper = 95.5,
+        .unit = "%",
+        .test = WW_VALIDATE_ABSOLUTE,
+        .tolerance = 2.5,
+        .uncounted = few};
+    return ww_validate_add(v, &row, error);
+}
+
 static enum ww_code add_coverage(struct ww_validation *v, const struct pool *p, const struct pooled *s, int k,
                                  struct ww_error *error) {
     const char *name = k ? "energy" : "cycles";
@@ -241,13 +259,13 @@ static enum ww_code add_coverage(struct ww_validation *v, const struct pool *p, 
     double coverage = s->draws ? (double)s->covered[k] / (double)s->draws : NAN;
     const char *what = ww_arena_printf(a, "pooled coverage of the 95 %% interval of %s (standard error %.1f)",
                                        name, 100 * clustered_error(p, k, coverage, s->draws));
-    WW_TRY(add(v, ww_arena_printf(a, "smp-%s-coverage", name), what, 100 * coverage, 95.5, WW_VALIDATE_ABSOLUTE,
-               2.5, "%", error));
-    WW_TRY(add(v, ww_arena_printf(a, "smp-%s-varying", name),
-               ww_arena_printf(a, "the same where sampling's variance is the larger part (%zu of %zu draws)",
-                               s->varying[k], s->draws),
-               s->varying[k] ? 100.0 * (double)s->varying_covered[k] / (double)s->varying[k] : NAN, 95.5,
-               WW_VALIDATE_ABSOLUTE, 2.5, "%", error));
+    WW_TRY(add_pooled_coverage(v, ww_arena_printf(a, "smp-%s-coverage", name), what, s->covered[k], s->draws,
+                               error));
+    WW_TRY(add_pooled_coverage(
+        v, ww_arena_printf(a, "smp-%s-varying", name),
+        ww_arena_printf(a, "the same where sampling's variance is the larger part (%zu of %zu draws)",
+                        s->varying[k], s->draws),
+        s->varying_covered[k], s->varying[k], error));
     WW_TRY(add(v, ww_arena_printf(a, "smp-%s-half", name), ww_arena_printf(a, "median half-width, %s", name),
                100 * quantile(s->half[k], s->draws, 0.5), 3, WW_VALIDATE_AT_MOST, 0, "%", error));
     return add(v, ww_arena_printf(a, "smp-%s-error", name),
@@ -298,9 +316,9 @@ static enum ww_code add_pooled(struct ww_validation *v, const struct pool *p, st
                (double)s->all, NAN, WW_VALIDATE_AT_MOST, 0, "", error));
     WW_TRY(add(v, "smp-bias", "root mean square of the pairs' mean errors of cycles",
                s->pairs > 0 ? 100 * sqrt(s->bias / s->pairs) : NAN, NAN, WW_VALIDATE_AT_MOST, 0, "%", error));
-    double covered = s->compared ? 100.0 * (double)s->compare_covered / (double)s->compared : NAN;
-    WW_TRY(add(v, "smp-pair-coverage", "coverage of the paired interval of the speed-up over " DESIGN, covered,
-               95.5, WW_VALIDATE_ABSOLUTE, 2.5, "%", error));
+    WW_TRY(add_pooled_coverage(v, "smp-pair-coverage",
+                               "coverage of the paired interval of the speed-up over " DESIGN,
+                               s->compare_covered, s->compared, error));
     return add(v, "smp-pair-half", "median half-width of the paired speed-up",
                100 * quantile(s->pair_half, s->compared, 0.5), 3, WW_VALIDATE_AT_MOST, 0, "%", error);
 }
