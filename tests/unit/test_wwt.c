@@ -436,6 +436,77 @@ static void rows_of_warps_of_two_paths_come_back(void **state) {
     }
 }
 
+/* The same with six accesses a warp, two of each instruction, of which the paths share one: some are lists, of
+ * few shapes, and now and then an access changes its address, its shape or its stride, or is a list where it
+ * was none. */
+static void make_rows_of_lists(struct ww_made_launch *l, uint64_t seed) {
+    enum { CTAS = 48, WARPS = 4, PATHS = 2, EACH = 3, STEPS = 2 * EACH, INSTS = PATHS * EACH };
+    static const char *const strings[] = {""};
+    static const struct ww_inst load = {
+        .op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
+    struct ww_inst *inst = ww_arena_array(&arena, INSTS, sizeof *inst);
+    struct ww_step *step = ww_arena_array(&arena, (size_t)PATHS * STEPS, sizeof *step);
+    uint64_t base[INSTS];
+    uint32_t shape[PATHS * STEPS], stride[INSTS];
+    struct ww_rng r;
+    ww_rng_seed(&r, seed);
+    for (uint32_t i = 0; i < INSTS; i++) {
+        inst[i] = load;
+        base[i] = 0x800000 + 0x100000 * (uint64_t)i;
+        stride[i] = 4;
+    }
+    for (uint32_t i = 0; i < PATHS * STEPS; i++) {
+        step[i] = (struct ww_step){i % EACH == 1 ? 1 : i / STEPS * EACH + i % EACH,
+                                   i % STEPS == 5 ? 0xff : UINT32_MAX};
+        shape[i] = i % EACH == 1 ? 1 + ww_rng_below(&r, 2) : 0; /* 0: affine */
+    }
+    l->cta = ww_arena_array(&arena, CTAS, sizeof *l->cta);
+    l->cta_count = CTAS;
+    for (uint32_t c = 0; c < CTAS; c++) {
+        struct ww_warp_stream *warp = ww_arena_array(&arena, WARPS, sizeof *warp);
+        for (uint32_t w = 0; w < WARPS; w++) {
+            struct ww_access *access = ww_arena_array(&arena, STEPS, sizeof *access);
+            uint64_t *pool = ww_arena_array(&arena, (size_t)32 * STEPS, sizeof *pool);
+            uint32_t k = w > 0 || ww_rng_below(&r, 4) == 0;
+            for (uint32_t i = 0; i < STEPS; i++) {
+                uint32_t n = k * EACH + i % EACH, *is = &shape[k * STEPS + i],
+                         change = ww_rng_below(&r, k ? 400 : 20);
+                if (change == 0) base[n] += 64 * ((uint64_t)ww_rng_below(&r, 512) - 256);
+                if (change == 1) *is = ww_rng_below(&r, 3);
+                if (change == 2) stride[n] = 4 * ww_rng_below(&r, 3);
+                if (i < EACH) base[n] += 512;
+                uint64_t at = base[n] + (i >= EACH ? 128 : 0);
+                for (uint32_t lane = 0; lane < 32; lane++)
+                    pool[32 * i + lane] = at + 4 * (lane % 16) + 1000 * *is * (lane / 16);
+                access[i] = *is ? (struct ww_access){0, 0, 32 * i}
+                                : (struct ww_access){at, (int32_t)stride[n], WW_AFFINE};
+            }
+            warp[w] = (struct ww_warp_stream){&step[k * STEPS], access, pool, STEPS, STEPS};
+        }
+        l->cta[c] = (struct ww_cta_trace){.index = c, .warp_count = WARPS, .warp = warp};
+    }
+    l->launch = (struct ww_launch){.kernel = "rows",
+                                   .arch = "sm_70",
+                                   .grid = {CTAS, 1, 1},
+                                   .block = {32 * WARPS, 1, 1},
+                                   .registers_per_thread = 16,
+                                   .inst = inst,
+                                   .inst_count = INSTS,
+                                   .string = strings,
+                                   .string_count = 1};
+}
+
+static void rows_of_warps_with_lists_come_back(void **state) {
+    (void)state;
+    const char *path = ww_made_path(&arena, "lists.wwt");
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct ww_made_launch l = {0};
+        make_rows_of_lists(&l, seed);
+        OK(ww_made_write(path, &l, 1, 0, &error));
+        check_round_trip(path, &l, 1);
+    }
+}
+
 static void strides_and_bases_keep_all_their_bits(void **state) {
     (void)state;
     static const struct ww_access extreme[] = {
@@ -567,6 +638,7 @@ int main(void) {
         T(a_list_takes_as_few_bits_as_hold_its_distances),
         T(moved_copies_of_a_list_share_it),
         T(rows_of_warps_of_two_paths_come_back),
+        T(rows_of_warps_with_lists_come_back),
         T(strides_and_bases_keep_all_their_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

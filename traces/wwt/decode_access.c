@@ -22,6 +22,7 @@ struct last_list {
 
 /* A warp whose accesses are there, while the predictor has not learned them. */
 struct unlearned {
+    const unsigned char *token; /* bytes of its accesses */
     const struct ww_step *step;
     const struct ww_access *ref, *access;
     uint32_t count, stamp;
@@ -326,30 +327,51 @@ static uint32_t decode_predicted(struct access_decoder *a, const struct ww_step 
     return i + decode_usual(a, step + i, out + i, false, out + i, n - i);
 }
 
-/* True if all accesses of a warp are affine, with their instructions' last strides, and as far from those of
- * the last warp as that one's were. Reads their bytes then. */
-static bool all_moved(struct ww_cursor *c, uint32_t n) {
+/* How many accesses from the first on are affine, with their instructions' last strides, and as far from those
+ * of the last warp as that one's were; of eight that are not all so, none count. */
+static uint32_t affine_moved(const unsigned char *token, uint32_t n) {
     const uint64_t other = 0x0101010101010101u * (0xffu & ~WW_WWT_UNIT);
-    const unsigned char *token = c->p;
     uint64_t tokens;
     uint32_t i = 0;
-    if (n > (size_t)(c->end - token)) return false;
     for (; i + sizeof tokens <= n; i += (uint32_t)sizeof tokens) {
         memcpy(&tokens, token + i, sizeof tokens);
-        if (tokens & other) return false;
+        if (tokens & other) return i;
     }
-    for (; i < n; i++)
-        if (token[i] & other) return false;
+    return i;
+}
+
+/* True if all accesses of a warp are affine as above, or copies of their instructions' last lists that have
+ * moved as far. Reads their bytes then. A warp that is written as the moved one before it on its path is one,
+ * too: its lists are that one's. */
+static bool all_moved(struct access_decoder *a, const struct ww_step *step, const struct ww_access *ref,
+                      uint32_t n) {
+    const unsigned affine = WW_WWT_FORM_AFFINE << WW_WWT_FORM_SHIFT | WW_WWT_BASE_REF;
+    const unsigned listed = WW_WWT_FORM_REF_LIST << WW_WWT_FORM_SHIFT | WW_WWT_BASE_REF;
+    struct ww_cursor *c = &a->x->col[WW_WWT_COL_ACCESS];
+    const unsigned char *token = c->p;
+    if (n > (size_t)(c->end - token)) return false;
+    uint32_t i = affine_moved(token, n);
+    if (i < n && a->unlearned_count && a->unlearned[0].access == ref && !memcmp(token, token - n, n)) i = n;
+    for (; i < n; i++) {
+        unsigned way = token[i] & ~WW_WWT_UNIT;
+        const uint32_t inst = step[i].inst;
+        if (way == affine) continue;
+        if (way != listed || !is_moved_list(&a->last[inst], &a->p.inst[inst], step[i].mask, &ref[i]))
+            return false;
+    }
     c->p += n;
     return true;
 }
 
-/* Nothing but strides and distances from the last warp are looked at, and these do not change: so the predictor
- * learns a row of such warps of one path when another one comes. */
+/* Nothing but strides, lists and distances from the last warp are looked at, and these do not change: so the
+ * predictor learns a row of such warps of one path when another one comes. */
 static void move_warp(struct access_decoder *a, const struct unlearned *u, struct ww_access *out) {
     for (uint32_t i = 0; i < u->count; i++) {
         const struct ww_wwt_inst_state *s = &a->p.inst[u->step[i].inst];
-        out[i] = (struct ww_access){u->ref[i].base + s->ref_step, s->stride, WW_AFFINE};
+        const struct ww_access *ref = &u->ref[i];
+        const uint64_t base = ref->base + s->ref_step;
+        out[i] = u->token[i] >> WW_WWT_FORM_SHIFT ? (struct ww_access){base, ref->stride, ref->list}
+                                                  : (struct ww_access){base, s->stride, WW_AFFINE};
     }
     if (!u->count) return;
     a->unlearned[1] = a->unlearned[0];
@@ -365,9 +387,13 @@ static void learn_moved(struct access_decoder *a) {
         for (uint32_t i = 0; i < u->count; i++) {
             const struct ww_step *step = &u->step[i];
             struct ww_wwt_inst_state *s = &a->p.inst[step->inst];
+            struct last_list *last = &a->last[step->inst];
+            uint64_t base = u->access[i].base,
+                     *before = u->access[i].list == WW_AFFINE ? &s->last : &last->base;
             struct ww_wwt_context context =
-                ww_wwt_context_after(&a->p, s->last, step->mask, a->last[step->inst].shift, &u->ref[i]);
-            ww_wwt_learn(&a->p, s, u->access[i].base, &context);
+                ww_wwt_context_after(&a->p, *before, step->mask, last->shift, &u->ref[i]);
+            *before = base;
+            ww_wwt_learn(&a->p, s, base, &context);
         }
     }
 }
@@ -381,8 +407,9 @@ static bool decode_warp(struct access_decoder *a, struct ww_wwt_path *path, uint
     uint32_t n = path->access_count;
     path->ref = n ? out : NULL;
     if (n && a->unlearned_count && a->unlearned[0].step != step) learn_moved(a);
-    if (ref && all_moved(&x->col[WW_WWT_COL_ACCESS], n)) {
-        move_warp(a, &(struct unlearned){step, ref, out, n, stamp}, out);
+    if (ref && all_moved(a, step, ref, n)) {
+        const unsigned char *token = x->col[WW_WWT_COL_ACCESS].p - n;
+        move_warp(a, &(struct unlearned){token, step, ref, out, n, stamp}, out);
         return true;
     }
     learn_moved(a);

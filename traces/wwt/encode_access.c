@@ -37,6 +37,7 @@ static unsigned choose_base(struct access_encoder *a, const struct ww_wwt_inst_s
                             const struct ww_wwt_context *c, uint64_t *off) {
     uint8_t *late = &a->costs[s - a->p.inst].kind;
     unsigned best = WW_WWT_BASE_COUNT;
+    if (c->ref && base == ww_wwt_predict(&a->p, s, WW_WWT_BASE_REF, c)) return *late = WW_WWT_BASE_REF;
     if (s->lane && (*late != WW_WWT_BASE_REF || c->ref) &&
         base == ww_wwt_predict(&a->p, s, (enum ww_wwt_base) * late, c))
         return *late;
