@@ -44,8 +44,7 @@ INLINE int32_t look_at(const struct ww_dram_channel *c, const struct ww_dram_blo
             ww_dram_later(ww_dram_later(b->column_ready[bank % WW_DRAM_BLOCK], group), c->column_ready[dir]);
         return ww_dram_later(cycle, ready);
     }
-    if (first)
-        return ww_dram_later(cycle, ww_dram_later(b->row_ready[bank % WW_DRAM_BLOCK], ww_dram_row_slot(c)));
+    if (first) return ww_dram_later(cycle, ww_dram_later(b->row_ready[bank % WW_DRAM_BLOCK], c->row_slot));
     return WW_DRAM_NEVER;
 }
 
@@ -140,6 +139,20 @@ void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* Of JESD212 and JESD235, from column command to column command and row command. */
+static void set_columns(struct ww_dram *d) {
+    const struct ww_dram_timing *t = &d->timing;
+    int32_t read = (int32_t)(t->tcl + t->burst), write = (int32_t)(t->twl + t->burst);
+    d->column[WW_DRAM_READ] = (struct ww_dram_column){.gap = (int32_t)t->gap,
+                                                      .other = read + WW_DRAM_TURNAROUND - (int32_t)t->twl,
+                                                      .row = (int32_t)t->trtp,
+                                                      .data = read};
+    d->column[WW_DRAM_WRITE] = (struct ww_dram_column){.gap = (int32_t)t->gap,
+                                                       .other = write + (int32_t)t->twtr,
+                                                       .row = write + (int32_t)t->twr,
+                                                       .data = write};
+}
+
 static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
     d->timing = (struct ww_dram_timing){.tcl = gpu->dram_tcl,
                                         .twl = gpu->dram_twl,
@@ -164,6 +177,7 @@ static void set_timing(struct ww_dram *d, const struct ww_gpu_spec *gpu) {
     d->timing.group_gap = ww_dram_max(d->timing.tccd_l, d->timing.gap);
     if (d->timing.bank_refresh) d->timing.refresh_step = gpu->dram_trefi / gpu->dram_banks;
     if (gpu->dram_trefi && !d->timing.refresh_step) d->timing.refresh_step = 1;
+    set_columns(d);
     while (gpu->l2_sector / 32 >> (d->sector_shift + 1)) d->sector_shift++;
     d->depth = gpu->dram_queue;
     d->write_high = d->depth * 3 / 4 ? d->depth * 3 / 4 : 1;
@@ -193,6 +207,7 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
             }
         }
     }
+    ww_dram_set_row_slot(c);
     /* Channels refresh one after another, so that they do not all stop at once. */
     c->refresh_due = d->timing.refresh_step * (index + 1) / d->channels;
     return true;

@@ -2,27 +2,6 @@
 #include "../../result/result.h"
 #include "dram_channel.h"
 
-void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint32_t row,
-                      int32_t cycle) {
-    const struct ww_dram_timing *t = &c->dram->timing;
-    int32_t act = cycle;
-    if (b->open[i]) {
-        c->dram->counter[WW_C_DRAM_PRECHARGE]++;
-        act += (int32_t)t->trp;
-    } else {
-        act = ww_dram_later(act, ww_dram_later(b->row_ready[i] + (int32_t)t->trp, ww_dram_slot(c)));
-        if (c->open_banks++ == 0) c->open_since = ww_dram_max(c->base + (uint64_t)(int64_t)act, c->open_until);
-    }
-    c->dram->counter[WW_C_DRAM_ACTIVATE]++;
-    c->act_ready = act + (int32_t)t->trrd;
-    c->faw[c->faw_next] = act + (int32_t)t->tfaw;
-    c->faw_next = (c->faw_next + 1) & 3;
-    b->open[i] = true;
-    b->row[i] = row;
-    b->column_ready[i] = act + (int32_t)t->trcd;
-    b->row_ready[i] = act + (int32_t)t->tras;
-}
-
 /* The bank has been precharged at `cycle`. */
 static void mark_closed(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint64_t cycle) {
     b->open[i] = false;
@@ -150,6 +129,7 @@ void ww_dram_rebase(struct ww_dram_channel *c, uint64_t cycle) {
     for (uint32_t i = 0; i < 4; i++) shift(&c->faw[i], by);
     for (uint32_t i = 0; i < 2 * c->dram->depth; i++) shift(&c->link[i].arrival, by);
     shift(&c->act_ready, by);
+    ww_dram_set_row_slot(c);
     shift(&c->oldest, by);
     shift(&c->oldest_after, by);
     c->base = cycle;

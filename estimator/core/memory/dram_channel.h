@@ -33,6 +33,17 @@ struct ww_dram_timing {
     bool closed_page, bank_refresh;
 };
 
+/* What a column command of a direction lets be, in cycles from it: */
+struct ww_dram_column {
+    int32_t gap;   /* the next one, */
+    int32_t other; /* one of the other direction, */
+    int32_t row;   /* a row command of its bank; */
+    int32_t data;  /* the end of its data on the bus */
+};
+
+/* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
+#define WW_DRAM_TURNAROUND 2
+
 /* A queued request, */
 struct ww_dram_entry {
     struct ww_dram_request request;
@@ -89,6 +100,10 @@ struct ww_dram_channel {
     int32_t act_ready;       /* earliest activate by tRRD */
     int32_t faw[4];          /* the same by tFAW; faw_next is the oldest */
     uint32_t faw_next;
+    /* Earliest cycle to begin a row change so that the activate falls on the next slot if it can. Slots are
+     * given out tRP ahead, when a bank with an open row must precharge for its one: a closed bank takes its
+     * turn among them then, or every slot would be gone when it is due. */
+    int32_t row_slot;
     int32_t oldest;       /* no entry that waits arrived before this cycle */
     int32_t oldest_after; /* that is looked at again from this cycle on */
     uint64_t refresh_due;
@@ -104,6 +119,7 @@ struct ww_dram_channel {
 
 struct ww_dram {
     struct ww_dram_timing timing;
+    struct ww_dram_column column[2]; /* by direction */
     struct ww_clock clock;
     struct ww_clock_note pushed, fired; /* times of the last push and event */
     struct ww_queue *queue;
@@ -112,7 +128,7 @@ struct ww_dram {
     struct ww_dram_channel *channel;
     uint32_t channels, banks, groups, depth; /* depth: entries of one direction */
     uint32_t blocks;
-    uint32_t lanes; /* groups, at least four */
+    uint32_t lanes; /* groups, or as many elements of a vector as hold them in turn: at least four */
     uint32_t write_high, write_low;
     uint32_t sector_shift; /* log2 of 32-byte sectors in a sector of the L2 */
     uint64_t settled;      /* cycle to which DRAM_CYCLES are counted */
@@ -152,11 +168,9 @@ static inline int32_t ww_dram_slot(const struct ww_dram_channel *c) {
     return ww_dram_later(c->act_ready, c->faw[c->faw_next]);
 }
 
-/* Earliest cycle to begin a row change so that the activate falls on the next slot if it can. Slots are given
- * out tRP ahead, when a bank with an open row must precharge for its one: a closed bank takes its turn among
- * them then, or every slot would be gone when it is due. */
-static inline int32_t ww_dram_row_slot(const struct ww_dram_channel *c) {
-    return ww_dram_slot(c) - (int32_t)c->dram->timing.trp;
+/* To be called when the first cycle of an activate has changed. */
+static inline void ww_dram_set_row_slot(struct ww_dram_channel *c) {
+    c->row_slot = ww_dram_slot(c) - (int32_t)c->dram->timing.trp;
 }
 
 /* To be called when the bank's hit, its head or what its commands wait for has changed. */
@@ -174,44 +188,51 @@ static inline void ww_dram_set_hit(struct ww_dram_channel *c, struct ww_dram_blo
     ww_dram_set_times(b, i, dir);
 }
 
-/* Bus cycles left free when the direction turns from read to write (JESD212: RL + BL/4 + 2 - WL). */
-#define WW_DRAM_TURNAROUND 2
-
 /* One burst of a bank of the block at `cycle`: what the bank and the other direction wait for. Returns the
  * cycle at which its data have passed the bus. */
 static inline int32_t ww_dram_issue_column(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i,
                                            enum ww_dram_direction direction, int32_t cycle) {
-    const struct ww_dram_timing *t = &c->dram->timing;
-    int32_t data_end, row, other;
-    c->column_ready[direction] = cycle + (int32_t)t->gap;
-    if (direction == WW_DRAM_READ) {
-        data_end = cycle + (int32_t)(t->tcl + t->burst);
-        row = cycle + (int32_t)t->trtp;
-        other = data_end + WW_DRAM_TURNAROUND - (int32_t)t->twl;
-    } else {
-        data_end = cycle + (int32_t)(t->twl + t->burst);
-        row = data_end + (int32_t)t->twr;
-        other = data_end + (int32_t)t->twtr;
-    }
-    c->column_ready[!direction] = ww_dram_later(other, c->column_ready[!direction]);
+    const struct ww_dram_column *t = &c->dram->column[direction];
+    int32_t row = cycle + t->row;
+    c->column_ready[direction] = cycle + t->gap;
+    c->column_ready[!direction] = ww_dram_later(cycle + t->other, c->column_ready[!direction]);
     if (row > b->row_ready[i]) {
         b->row_ready[i] = row;
         if (b->of[!direction].head[i] != WW_DRAM_NONE) ww_dram_set_times(b, i, !direction);
     }
-    return data_end;
+    return cycle + t->data;
 }
 
 /* What a channel's event does, the scheduler's work, for this DRAM and host. */
 ww_event_fn ww_dram_choose_event(const struct ww_dram *d);
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WW_DRAM_AVX2
-void ww_dram_event_avx2(void *owner, struct ww_event *event, uint64_t now_ps);
+ww_event_fn ww_dram_choose_avx2(const struct ww_dram *d);
 #endif
 
 /* Opens `row`, beginning at `cycle`: a precharge then, or, of a closed bank, the activate as soon as it may be.
  * The caller sets the bank's hits after it. */
-void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i, uint32_t row,
-                      int32_t cycle);
+static inline void ww_dram_open_row(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i,
+                                    uint32_t row, int32_t cycle) {
+    const struct ww_dram_timing *t = &c->dram->timing;
+    int32_t act = cycle;
+    if (b->open[i]) {
+        c->dram->counter[WW_C_DRAM_PRECHARGE]++;
+        act += (int32_t)t->trp;
+    } else {
+        act = ww_dram_later(act, ww_dram_later(b->row_ready[i] + (int32_t)t->trp, ww_dram_slot(c)));
+        if (c->open_banks++ == 0) c->open_since = ww_dram_max(c->base + (uint64_t)(int64_t)act, c->open_until);
+    }
+    c->dram->counter[WW_C_DRAM_ACTIVATE]++;
+    c->act_ready = act + (int32_t)t->trrd;
+    c->faw[c->faw_next] = act + (int32_t)t->tfaw;
+    c->faw_next = (c->faw_next + 1) & 3;
+    ww_dram_set_row_slot(c);
+    b->open[i] = true;
+    b->row[i] = row;
+    b->column_ready[i] = act + (int32_t)t->trcd;
+    b->row_ready[i] = act + (int32_t)t->tras;
+}
 /* Precharges an open bank as soon as its timing allows. */
 void ww_dram_close_row(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i);
 /* Performs the refreshes that are due up to `cycle`, of which there is one. It closes the rows of its banks. */

@@ -4,7 +4,7 @@
 static void any_event(void *owner, struct ww_event *event, uint64_t now_ps) {
     struct ww_dram_channel *c = owner;
     (void)event;
-    pass(c, (struct shape){c->dram->blocks, c->dram->lanes}, now_ps);
+    pass(c, shape_of(c->dram), now_ps);
 }
 
 static void usual_event(void *owner, struct ww_event *event, uint64_t now_ps) {
@@ -13,9 +13,8 @@ static void usual_event(void *owner, struct ww_event *event, uint64_t now_ps) {
 }
 
 ww_event_fn ww_dram_choose_event(const struct ww_dram *d) {
-    if (d->blocks != usual.blocks || d->lanes != usual.lanes) return any_event;
 #ifdef WW_DRAM_AVX2
-    if (__builtin_cpu_supports("avx2")) return ww_dram_event_avx2;
+    if (__builtin_cpu_supports("avx2")) return ww_dram_choose_avx2(d);
 #endif
-    return usual_event;
+    return has_shape(d, usual) ? usual_event : any_event;
 }

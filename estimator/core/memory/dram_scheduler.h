@@ -107,11 +107,21 @@ INLINE v4 least_in_all(v4 v) {
     return least(v, swap_pairs(v));
 }
 
-/* What the loops over banks and groups depend on; most GPUs have these numbers. */
+/* What the loops over banks and groups depend on. */
 struct shape {
-    uint32_t blocks, lanes;
+    uint32_t blocks, lanes, groups;
 };
-static const struct shape usual = {.blocks = 1, .lanes = 4};
+/* Most GPUs have these numbers; those of Hopper and some of Ada have twice as many. */
+static const struct shape usual = {.blocks = 1, .lanes = 4, .groups = 4};
+static const struct shape doubled = {.blocks = 2, .lanes = 8, .groups = 8};
+
+INLINE bool has_shape(const struct ww_dram *d, struct shape shape) {
+    return d->blocks == shape.blocks && d->groups == shape.groups;
+}
+
+INLINE struct shape shape_of(const struct ww_dram *d) {
+    return (struct shape){d->blocks, d->lanes, d->groups};
+}
 
 /* What lies in the channel itself is found without a pointer. */
 INLINE struct ww_dram_block *blocks(struct ww_dram_channel *c, struct shape shape) {
@@ -153,19 +163,19 @@ INLINE void look_at_vector(struct ww_dram_channel *c, struct shape shape, uint32
     for (uint32_t n = 0, k = group; n < shape.blocks; n++, b++, k -= WW_DRAM_BLOCK)
         for (; k < WW_DRAM_BLOCK; k += shape.lanes)
             first = least(first, later(load(&b->of[dir].column_at[k]), now));
-    first = join_groups(first, c->dram->groups);
+    first = join_groups(first, shape.groups);
     b = blocks(c, shape);
     for (uint32_t n = 0, k = group; n < shape.blocks; n++, b++, k -= WW_DRAM_BLOCK)
         for (; k < WW_DRAM_BLOCK; k += shape.lanes) {
             v4 behind = later(load(&b->of[dir].column_at[k]), now) != first;
             order = least(order, load(&b->of[dir].hit_order[k]) | (behind & never));
         }
-    order = join_groups(order, c->dram->groups);
+    order = join_groups(order, shape.groups);
     v4 ready = later(first, load(&groups_ready(c, shape)[group]));
     memcpy(&bests->ready[group], &ready, sizeof ready);
     memcpy(&bests->first[group], &first, sizeof first);
     memcpy(&bests->order[group], &order, sizeof order);
-    for (uint32_t g = c->dram->groups; g < 4; g++) bests->ready[g] = WW_DRAM_NEVER; /* there is no such group */
+    for (uint32_t g = shape.groups; g < 4; g++) bests->ready[g] = WW_DRAM_NEVER; /* there is no such group */
 }
 
 INLINE void look_at_columns(struct ww_dram_channel *c, struct shape shape, uint32_t dir, int32_t cycle,
@@ -201,7 +211,7 @@ struct rows {
 /* Finds the rows to open. */
 INLINE void look_at_rows(struct ww_dram_channel *c, struct shape shape, uint32_t dir, int32_t cycle,
                          struct rows *rows) {
-    int32_t ahead = ww_dram_row_slot(c);
+    const int32_t ahead = c->row_slot;
     const v4 never = all(WW_DRAM_NEVER), now = all(cycle);
     v4 next = never, order = never, waiting = all(0); /* less one each */
     const struct ww_dram_block *b = blocks(c, shape), *end = b + shape.blocks;
@@ -294,7 +304,7 @@ struct view {
  * due. */
 INLINE bool look_at_bank(struct ww_dram_channel *c, struct shape shape, uint32_t bank,
                          enum ww_dram_direction dir, int32_t cycle, struct view *v) {
-    int32_t ahead = ww_dram_row_slot(c), at = block_of(c, shape, bank)->of[dir].row_at[bank % WW_DRAM_BLOCK];
+    int32_t ahead = c->row_slot, at = block_of(c, shape, bank)->of[dir].row_at[bank % WW_DRAM_BLOCK];
     int32_t time = at == WW_DRAM_NEVER ? at : ww_dram_later(at, ahead);
     if (time <= cycle) return false;
     if (v->rows.next < ahead) v->rows.next = ahead; /* rows that were opened have moved the slot */
@@ -306,12 +316,15 @@ INLINE bool look_at_bank(struct ww_dram_channel *c, struct shape shape, uint32_t
 INLINE void open_for_head(struct ww_dram_channel *c, struct shape shape, uint32_t bank,
                           enum ww_dram_direction dir, int32_t cycle) {
     struct ww_dram_block *b = block_of(c, shape, bank);
-    uint32_t i = bank % WW_DRAM_BLOCK;
-    uint32_t head = b->of[dir].head[i], row = c->link[head].row;
+    uint32_t i = bank % WW_DRAM_BLOCK, head = b->of[dir].head[i], row = c->link[head].row;
     ww_dram_open_row(c, b, i, row, cycle);
     c->entry[head].row_opened = true;
-    ww_dram_set_hit(c, b, i, dir, head);
-    ww_dram_set_hit(c, b, i, !dir, find_row(c, b->of[!dir].head[i], row));
+    b->of[dir].hit[i] = (uint16_t)head;
+    b->of[dir].hit_order[i] = b->of[dir].head_order[i];
+    b->of[dir].column_at[i] = b->column_ready[i];
+    b->of[dir].row_at[i] = WW_DRAM_NEVER;
+    if (b->of[!dir].head[i] != WW_DRAM_NONE)
+        ww_dram_set_hit(c, b, i, !dir, find_row(c, b->of[!dir].head[i], row));
 }
 
 /* Looks at all banks and begins the row changes whose time has come, the oldest entry's first. True: it need
@@ -326,7 +339,7 @@ INLINE bool open_rows(struct ww_dram_channel *c, struct shape shape, enum ww_dra
         look_at_rows(c, shape, dir, cycle, &v->rows);
         if (!v->rows.one) break;
         open_for_head(c, shape, v->rows.bank, dir, cycle);
-        int32_t ahead = ww_dram_row_slot(c);
+        int32_t ahead = c->row_slot;
         more = v->rows.more && ahead <= cycle; /* the next one may begin now, too */
         if (v->rows.more && ahead < v->rows.next) v->rows.next = ahead;
     } while (more);
@@ -355,8 +368,9 @@ INLINE void finish(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t 
 INLINE void end_entry(struct ww_dram_channel *c, struct ww_dram_block *b, uint32_t i,
                       enum ww_dram_direction dir, int32_t cycle, int32_t data_end) {
     finish(c, b, i, dir, b->of[dir].hit[i], cycle, data_end);
-    bool wanted = b->of[WW_DRAM_READ].hit[i] != WW_DRAM_NONE || b->of[WW_DRAM_WRITE].hit[i] != WW_DRAM_NONE;
-    if (c->dram->timing.closed_page && !wanted) ww_dram_close_row(c, b, i);
+    if (!c->dram->timing.closed_page) return;
+    if (b->of[WW_DRAM_READ].hit[i] == WW_DRAM_NONE && b->of[WW_DRAM_WRITE].hit[i] == WW_DRAM_NONE)
+        ww_dram_close_row(c, b, i);
 }
 
 /* The next choice may be for the other direction. */
@@ -390,7 +404,7 @@ INLINE bool issue(struct ww_dram_channel *c, struct shape shape, enum ww_dram_di
     while (!again) {
         int32_t time;
         uint32_t bank = earliest(&v.bests, shape, c->column_ready[dir], &time), i = bank % WW_DRAM_BLOCK,
-                 group = bank & (c->dram->groups - 1);
+                 group = bank & (shape.groups - 1);
         if (time >= end) {
             *next = v.rows.next < time ? v.rows.next : time;
             break;
