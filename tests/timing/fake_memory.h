@@ -255,9 +255,9 @@ uint64_t ww_memsys_told(const struct ww_memsys *m) {
     (void)m;
     return UINT64_MAX;
 }
-uint32_t ww_memsys_tell(struct ww_memsys *m) {
-    (void)m;
-    return WW_MEMSYS_NO_REPLY;
+struct ww_memsys_told ww_memsys_tell(struct ww_memsys *m, uint64_t end, uint32_t shift, uint64_t *sms) {
+    (void)m, (void)end, (void)shift, (void)sms;
+    return (struct ww_memsys_told){0};
 }
 const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet) {
     (void)m, (void)sm, (void)quiet;

@@ -89,8 +89,9 @@ void ww_core_one_tick(struct ww_core *core, uint64_t cycle, uint64_t ps);
 /* The end of an epoch: cuts a segment there. */
 void ww_core_epoch_end(void *core, struct ww_event *event, uint64_t now_ps);
 void ww_core_reply(void *core, uint16_t sm, const struct ww_mem_reply *reply, uint64_t now_ps);
-/* In windows: at that time a reply has come that the SM takes in its next cycle; WW_MEMSYS_TAKEN: it has. */
-void ww_core_replied(struct ww_core *core, uint32_t sm, uint64_t now_ps);
+/* In windows: passes on messages to SMs from the next one on, which comes at that time, up to time `end`, as
+ * ww_memsys_tell has it; they take effect in the same cycle. */
+void ww_core_tell(struct ww_core *core, uint64_t now_ps, uint64_t end);
 void ww_core_unblocked(void *core, uint16_t sm, uint64_t now_ps);
 /* The write that a warp of the SM waited for has been performed at that time. */
 void ww_core_released(struct ww_core *core, uint32_t sm, uint32_t warp, uint64_t now_ps);

@@ -55,12 +55,25 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     return core->governor_at < next ? governor_cycle(core, next) : next;
 }
 
+/* What else than warps and the LSU has something to do, in `cycle` or after it; or `at`, if that is earlier. */
+static __attribute__((noinline)) uint64_t extras_next(const struct ww_sm *sm, uint64_t cycle, uint64_t at) {
+    if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
+    if (sm->tma && ww_tma_next(sm->tma, cycle - 1) < at) at = ww_tma_next(sm->tma, cycle - 1);
+    if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);
+    return at;
+}
+
+/* Whether one of these may use the room of a miss queue in `cycle`. */
+static __attribute__((noinline)) bool extras_go_on(struct ww_sm *sm, uint64_t cycle) {
+    bool goes_on = sm->dma && ww_dma_next(sm->dma, cycle - 1) <= cycle;
+    if (sm->tma && ww_tma_retry(sm->tma, cycle)) goes_on = true;
+    return goes_on || (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) <= cycle);
+}
+
 void ww_core_made_room(struct ww_sm *sm, uint64_t cycle) {
     bool goes_on = ww_lsu_goes_on(&sm->lsu);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
-    if (sm->dma && ww_dma_next(sm->dma, cycle - 1) <= cycle) goes_on = true;
-    if (sm->tma && ww_tma_retry(sm->tma, cycle)) goes_on = true;
-    if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) <= cycle) goes_on = true;
+    if (sm->extras && extras_go_on(sm, cycle)) goes_on = true;
     if (goes_on) ww_core_wake(sm->core, sm->id, cycle);
 }
 
@@ -79,31 +92,33 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     }
 }
 
-uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
-    struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
-    bool is_ahead = sm->now + 1 > cycle; /* it has taken its replies */
-    assert(!is_ahead || !(box->count || box->released));
-    if (!is_ahead) ww_sm_advance(sm, cycle);
+/* What is in the SM's outbox, which is not all empty. */
+static __attribute__((noinline)) void receive_box(struct ww_sm *sm, struct ww_outbox *box, uint64_t cycle) {
     if (box->unblocked) {
         sm->misses.refused = false;
         if (sm->misses.count) ww_core_sends(sm->core, sm->id);
         ww_dma_retry(sm->dma, cycle);
     }
-    bool replied = box->count != 0;
     for (uint32_t i = 0; i < box->count; i++) ww_l1_reply(sm, &box->reply[i], cycle);
     if (box->released) ww_waits_release(sm, box->released, cycle);
     box->count = 0;
     box->unblocked = false;
     box->released = 0;
+}
+
+uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
+    struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
+    bool is_ahead = sm->now + 1 > cycle; /* it has taken its replies */
+    bool replied = box->count != 0;
+    assert(!is_ahead || !(box->count || box->released));
+    if (!is_ahead) ww_sm_advance(sm, cycle);
+    if (replied || box->unblocked || box->released) receive_box(sm, box, cycle);
     if (is_ahead) return WW_NEVER;
     if (sm->core->main->told_ps) replied |= ww_alone_receive(sm, cycle);
     if (replied && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->became_ready || ww_lsu_goes_on(&sm->lsu)) return cycle;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
-    if (sm->dma && ww_dma_next(sm->dma, cycle - 1) < at) at = ww_dma_next(sm->dma, cycle - 1);
-    if (sm->tma && ww_tma_next(sm->tma, cycle - 1) < at) at = ww_tma_next(sm->tma, cycle - 1);
-    if (sm->fetch && ww_fetch_next(sm->fetch, cycle - 1) < at) at = ww_fetch_next(sm->fetch, cycle - 1);
-    return at;
+    return sm->extras ? extras_next(sm, cycle, at) : at;
 }
 
 /* The cycle before which the SM may run ahead of the others: until then it receives no message from memory. */
@@ -198,7 +213,7 @@ void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     uint32_t first = index << core->group_shift;
     uint64_t posted = core->posted[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | posted;
-    if (posted) prefetch_replies(core, posted, first, cycle);
+    if (posted && !core->main->told_ps) prefetch_replies(core, posted, first, cycle);
     for (; due; due &= due - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(due), id = first + bit;
         if (posted >> bit & 1) receive(core, &group->wheel, id, bit, cycle);
@@ -358,10 +373,13 @@ void ww_core_reply(void *owner, uint16_t sm, const struct ww_mem_reply *reply, u
     ww_l1_prefetch_entry(&core->sm[sm], reply);
 }
 
-void ww_core_replied(struct ww_core *core, uint32_t sm, uint64_t now_ps) {
-    core->replies++;
-    core->last_reply_ps = now_ps;
-    if (sm != WW_MEMSYS_TAKEN) outbox_to(core, sm, now_ps);
+void ww_core_tell(struct ww_core *core, uint64_t now_ps, uint64_t end) {
+    uint64_t cycle = find_outside_cycle(core, now_ps);
+    struct ww_memsys_told told = ww_memsys_tell(core->memory, end, core->group_shift, core->posted[cycle & 1]);
+    if (!told.count) return;
+    core->replies += told.count;
+    core->last_reply_ps = told.ps;
+    if (told.to_take) outside_cycle(core, now_ps);
 }
 
 void ww_core_unblocked(void *owner, uint16_t sm, uint64_t now_ps) {

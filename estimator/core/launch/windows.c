@@ -74,8 +74,7 @@ static void run_alone(struct ww_core *core, uint64_t cycle, uint64_t end) {
 static void tell(struct ww_core *core, uint64_t ps) {
     uint64_t end = ww_clock_time(&core->clock, ww_clock_cycle(&core->clock, ps));
     do {
-        uint32_t sm = ww_memsys_tell(core->memory);
-        if (sm != WW_MEMSYS_NO_REPLY) ww_core_replied(core, sm, ps);
+        ww_core_tell(core, ps, end);
         ps = ww_memsys_told(core->memory);
     } while (ps <= end);
 }

@@ -328,7 +328,7 @@ const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm
 }
 
 /* The next message is no reply. */
-static __attribute__((noinline)) uint32_t tell_other(struct ww_memsys *m) {
+static __attribute__((noinline)) void tell_other(struct ww_memsys *m) {
     struct ww_exchange *x = m->exchange;
     const struct ww_memsys_client *client = &m->xbar.client;
     uint64_t ps = x->retry_ps;
@@ -336,17 +336,27 @@ static __attribute__((noinline)) uint32_t tell_other(struct ww_memsys *m) {
         ww_xbar_tell_watched(&m->xbar);
     else
         client->unblocked(client->context, ww_exchange_take_retry(x), ps);
-    return WW_MEMSYS_NO_REPLY;
 }
 
-uint32_t ww_memsys_tell(struct ww_memsys *m) {
+struct ww_memsys_told ww_memsys_tell(struct ww_memsys *m, uint64_t end, uint32_t shift, uint64_t *sms) {
     struct ww_exchange *x = m->exchange;
-    uint64_t reply = ww_exchange_reply_ps(x);
-    if (x->retry_ps < reply || ww_exchange_watched_ps(x) < reply) return tell_other(m);
-    uint32_t i = x->next++;
-    const struct ww_told *t = &x->told.item[i];
-    if (x->next + 4 < x->told.count) __builtin_prefetch(t + 4);
-    return x->reply[t->sm] <= i ? t->sm : WW_MEMSYS_TAKEN;
+    const struct ww_told *item = x->told.item;
+    const uint32_t first = x->next, count = x->told.count;
+    uint64_t watched = ww_exchange_watched_ps(x), left = 0;
+    if (watched < end) end = watched;
+    if (x->retry_ps < end) end = x->retry_ps;
+    uint32_t i = first;
+    for (; i < count && item[i].ps <= end; i++) {
+        uint32_t sm = item[i].sm, word = sm >> shift;
+        uint64_t has = x->reply[sm] <= i;
+        if (i + 4 < count) __builtin_prefetch(&item[i + 4]);
+        sms[word] |= has << (sm - (word << shift));
+        left |= has;
+    }
+    x->next = i;
+    if (i > first) return (struct ww_memsys_told){item[i - 1].ps, i - first, left != 0};
+    tell_other(m);
+    return (struct ww_memsys_told){0};
 }
 
 bool ww_memsys_join(struct ww_memsys *m, uint64_t ps) {

@@ -144,11 +144,16 @@ bool ww_memsys_exchange(struct ww_memsys *m, uint64_t *quiet, uint64_t end);
 void ww_memsys_tick(struct ww_memsys *m, uint64_t ps);
 /* Time of the next message to SMs; UINT64_MAX: none is left. */
 uint64_t ww_memsys_told(const struct ww_memsys *m);
-/* Its time has come. Returns the SM that has a reply to take, or one of these; of what is no reply the client
- * is told. */
-uint32_t ww_memsys_tell(struct ww_memsys *m);
-#define WW_MEMSYS_NO_REPLY UINT32_MAX
-#define WW_MEMSYS_TAKEN (UINT32_MAX - 1) /* the SM, ahead of the others, has taken the reply before */
+/* Replies whose time has come. */
+struct ww_memsys_told {
+    uint64_t ps; /* of the last one */
+    uint32_t count;
+    bool to_take; /* SMs, ahead of the others, have not taken all of them before */
+};
+/* The time of the next message has come; time `end` has not passed yet. Of what is no reply the client is told,
+ * alone. Of replies those up to `end` have come, if no other message is before: sms, bit sm of words of 2^shift
+ * SMs, gets SMs that have one to take. */
+struct ww_memsys_told ww_memsys_tell(struct ww_memsys *m, uint64_t end, uint32_t shift, uint64_t *sms);
 /* Takes the SM's next reply, which there is. *quiet, the SM's own, was its time, and becomes that of the one
  * after it. Valid until the next exchange. */
 const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet);
