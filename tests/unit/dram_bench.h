@@ -66,7 +66,7 @@ static void push(struct bench *b, uint32_t id, uint32_t bank, uint32_t row, uint
     struct ww_dram_request r = {
         .place = {bank, row}, .miss = id, .mask = 1, .bursts = bursts, .direction = direction};
     assert_true(ww_dram_has_room(ww_dram_room(b->dram, 0), direction));
-    *ww_dram_next(b->dram, 0) = r;
+    *ww_dram_room(b->dram, 0)->next = r;
     ww_dram_push(b->dram, 0, cycle * 1000);
 }
 

@@ -18,7 +18,7 @@ void ww_divider_init(struct ww_divider *d, uint32_t value) {
     d->factor = (uint64_t)((((ww_u128)1) << (64 + bits)) / value) + 1;
 }
 
-enum { CHANNEL_BITS = 5, BANK_BITS = 4 };
+enum { CHANNEL_BITS = 5, BANK_BITS = WW_ADDRMAP_BANK_BITS };
 
 /* Address bits whose parity is a bit of the channel's number ("memory module index" of Fractional GPUs), and of
  * the bank's (those of its "DRAM bank index" that tell a channel's banks apart). */
@@ -36,12 +36,17 @@ static const uint64_t bank_mask[BANK_BITS] = {
     0x2e7580000, /* 19 20 22 24 25 26 29 30 31 33 */
 };
 
-/* Entry b of table k: the parities of what bits `low` + 8 k + ... of b are in the masks. */
-static void fill(uint8_t table[3][256], const uint64_t *mask, uint32_t bits, uint32_t low) {
+/* Bits whose parity chooses one of a channel's two slices: 7 15 21 23 24 25 28 32, a bit of the set number. */
+static const uint64_t turn_mask = 0x113a08080;
+
+/* Bits from `first` on of entry b of table k: the parities of what bits `low` + 8 k + ... of b are in the masks.
+ */
+static void fill(uint8_t table[3][256], const uint64_t *mask, uint32_t bits, uint32_t first, uint32_t low) {
     for (uint32_t k = 0; k < 3; k++)
         for (uint64_t b = 0; b < 256; b++)
             for (uint32_t i = 0; i < bits; i++)
-                table[k][b] |= (uint8_t)((uint32_t)__builtin_parityll(b << (low + 8 * k) & mask[i]) << i);
+                table[k][b] |=
+                    (uint8_t)((uint32_t)__builtin_parityll(b << (low + 8 * k) & mask[i]) << (first + i));
 }
 
 enum { HASH_MODULO, HASH_XOR, HASH_V100 };
@@ -62,8 +67,9 @@ void ww_addrmap_init(struct ww_addrmap *m, const struct ww_gpu_spec *gpu) {
                              .fold_bits = log2_floor(gpu->l2_slices)};
     m->fold_half = ww_fold_half(m->fold_bits);
     if (m->parities) {
-        fill(m->channel_of, channel_mask, CHANNEL_BITS, 10);
-        fill(m->bank_of, bank_mask, BANK_BITS, 16);
+        fill(m->slice_of, &turn_mask, 1, 0, 10);
+        fill(m->slice_of, channel_mask, CHANNEL_BITS, 1, 10);
+        fill(m->bank_of, bank_mask, BANK_BITS, 0, 16);
     }
     ww_divider_init(&m->by_slices, gpu->l2_slices);
     ww_divider_init(&m->by_channel, m->slices_per_channel);
@@ -74,13 +80,7 @@ void ww_addrmap_init(struct ww_addrmap *m, const struct ww_gpu_spec *gpu) {
     m->bank_bits = log2_floor(gpu->dram_banks) - m->group_bits;
 }
 
-struct ww_dram_place ww_addrmap_dram(const struct ww_addrmap *m, uint32_t slice, uint64_t local) {
-    if (m->parities) {
-        uint64_t high = local >> 10;
-        uint32_t bank =
-            m->bank_of[0][high & 255] ^ m->bank_of[1][high >> 8 & 255] ^ m->bank_of[2][high >> 16 & 255];
-        return (struct ww_dram_place){bank, (uint32_t)(high >> BANK_BITS)};
-    }
+struct ww_dram_place ww_addrmap_dram_fields(const struct ww_addrmap *m, uint32_t slice, uint64_t local) {
     uint64_t channel = ww_divide(&m->by_channel, slice);
     uint64_t within = slice - channel * m->slices_per_channel;
     uint64_t chunk = (local >> m->interleave_shift) * m->slices_per_channel + within;

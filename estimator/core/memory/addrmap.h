@@ -25,6 +25,8 @@
 
 #include "../../config/gpu.h"
 
+#define WW_ADDRMAP_BANK_BITS 4 /* of "v100" */
+
 /* Division by a constant without a divide: exact for numerators below 2^59. */
 struct ww_divider {
     uint64_t factor; /* 0: a power of two */
@@ -41,8 +43,9 @@ struct ww_addrmap {
     uint32_t slices_per_channel;
     bool permute;
     bool parities;              /* "v100" */
-    uint8_t channel_of[3][256]; /* of address bits 10 to 33, eight at a time; xored together */
-    uint8_t bank_of[3][256];    /* of bits 16 to 39 */
+    /* Of address bits 10 to 33, eight at a time, xored together: slices, but for bit 7. */
+    uint8_t slice_of[3][256];
+    uint8_t bank_of[3][256]; /* of bits 16 to 39 */
     uint32_t fold_bits;         /* floor(log2(slices)) */
     uint32_t fold_half;         /* ww_fold_half of them */
     uint32_t column_shift, group_bits, column_bits, bank_bits; /* fields of the channel-local address */
@@ -61,9 +64,6 @@ struct ww_dram_place {
 void ww_divider_init(struct ww_divider *d, uint32_t value);
 /* The spec must have passed ww_gpu_check. */
 void ww_addrmap_init(struct ww_addrmap *m, const struct ww_gpu_spec *gpu);
-/* Bank and row of a slice-local address. */
-struct ww_dram_place ww_addrmap_dram(const struct ww_addrmap *m, uint32_t slice, uint64_t local);
-
 static inline uint64_t ww_divide(const struct ww_divider *d, uint64_t n) {
     if (!d->factor) return n >> d->shift;
     return (uint64_t)(((ww_u128)n * d->factor) >> 64) >> d->shift;
@@ -83,16 +83,11 @@ static inline uint32_t ww_fold(uint64_t v, uint32_t bits, uint32_t half) {
     return (uint32_t)v & ((1u << bits) - 1);
 }
 
-/* Bits whose parity chooses one of a channel's two slices: 7 15 21 23 24 25 28 32, a bit of the set number. */
-#define WW_ADDRMAP_TURN UINT64_C(0x113a08080)
-
 static inline struct ww_slice_place ww_addrmap_parities(const struct ww_addrmap *m, uint64_t address) {
-    uint64_t a = address >> 10, high = address >> 16;
-    uint32_t channel =
-        m->channel_of[0][a & 255] ^ m->channel_of[1][a >> 8 & 255] ^ m->channel_of[2][a >> 16 & 255];
-    uint32_t turn = (uint32_t)__builtin_parityll(address & WW_ADDRMAP_TURN);
-    uint64_t line = (address >> 8 & 3) | (address >> 14 & 1) << 2 | high << 3;
-    return (struct ww_slice_place){2 * channel + turn, line << 7 | (address & 127)};
+    uint64_t a = address >> 10;
+    uint32_t slice = m->slice_of[0][a & 255] ^ m->slice_of[1][a >> 8 & 255] ^ m->slice_of[2][a >> 16 & 255];
+    uint64_t local = (address & 127) | (address >> 1 & 0x180) | (address >> 5 & 0x200) | address >> 16 << 10;
+    return (struct ww_slice_place){slice ^ (address >> 7 & 1), local};
 }
 
 static inline struct ww_slice_place ww_addrmap_slice(const struct ww_addrmap *m, uint64_t address) {
@@ -111,6 +106,17 @@ static inline struct ww_slice_place ww_addrmap_slice(const struct ww_addrmap *m,
     }
     uint64_t offset = address & (((uint64_t)1 << m->interleave_shift) - 1);
     return (struct ww_slice_place){slice, (group << m->interleave_shift) | offset};
+}
+
+/* Bank and row of a slice-local address, where channels are not parities. */
+struct ww_dram_place ww_addrmap_dram_fields(const struct ww_addrmap *m, uint32_t slice, uint64_t local);
+/* Bank and row of a slice-local address. */
+static inline struct ww_dram_place ww_addrmap_dram(const struct ww_addrmap *m, uint32_t slice, uint64_t local) {
+    if (!m->parities) return ww_addrmap_dram_fields(m, slice, local);
+    uint64_t high = local >> 10;
+    uint32_t bank =
+        m->bank_of[0][high & 255] ^ m->bank_of[1][high >> 8 & 255] ^ m->bank_of[2][high >> 16 & 255];
+    return (struct ww_dram_place){bank, (uint32_t)(high >> WW_ADDRMAP_BANK_BITS)};
 }
 
 #endif

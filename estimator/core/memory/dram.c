@@ -106,18 +106,13 @@ static __attribute__((noinline)) void renumber(struct ww_dram_channel *c) {
     }
 }
 
-struct ww_dram_request *ww_dram_next(struct ww_dram *d, uint32_t channel) {
-    const struct ww_dram_channel *c = &d->channel[channel];
-    return &c->entry[c->free_entry].request;
-}
-
 void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps) {
     struct ww_dram_channel *c = &d->channel[channel];
     uint32_t n = c->free_entry;
     struct ww_dram_entry *e = &c->entry[n];
     const struct ww_dram_request *request = &e->request;
     assert(c->room.bursts[request->direction] < d->depth);
-    c->free_entry = c->link[n].next;
+    ww_dram_set_free(c, c->link[n].next);
     uint64_t cycle = ww_clock_noted_cycle(&d->pushed, &d->clock, now_ps);
     if (!c->event.queued) ww_dram_refresh(c, cycle);
     if (c->age == WW_DRAM_AGES) renumber(c);
@@ -207,6 +202,7 @@ static bool channel_init(struct ww_dram *d, uint32_t index, struct ww_arena *are
             }
         }
     }
+    ww_dram_set_free(c, 0);
     ww_dram_set_row_slot(c);
     /* Channels refresh one after another, so that they do not all stop at once. */
     c->refresh_due = d->timing.refresh_step * (index + 1) / d->channels;

@@ -60,7 +60,8 @@ struct ww_dram *ww_dram_new(const struct ww_gpu_spec *gpu, struct ww_queue *queu
 /* What the queues of a channel hold, in bursts; the DRAM's to write. */
 struct ww_dram_room {
     uint32_t bursts[2], depth;
-    bool wanted; /* the client found one of them full */
+    bool wanted;                  /* the client found one of them full */
+    struct ww_dram_request *next; /* place of the next request, which the caller writes */
 };
 /* That of a channel; the pointer stays valid. */
 struct ww_dram_room *ww_dram_room(struct ww_dram *d, uint32_t channel);
@@ -72,8 +73,6 @@ static inline bool ww_dram_has_room(struct ww_dram_room *room, enum ww_dram_dire
 }
 /* Requests that wait at the channel. */
 uint32_t ww_dram_waiting(const struct ww_dram *d, uint32_t channel, enum ww_dram_direction direction);
-/* The place of the next request to the channel, which the caller writes. */
-struct ww_dram_request *ww_dram_next(struct ww_dram *d, uint32_t channel);
 /* Queues the request written there from time now on, which may be a little ahead of the queue's; there must be
  * room. Counts its sectors, in units of 32 bytes. */
 void ww_dram_push(struct ww_dram *d, uint32_t channel, uint64_t now_ps);

@@ -150,6 +150,12 @@ static inline uint32_t ww_dram_bank_of(int32_t order) {
     return (uint32_t)order % WW_DRAM_BANKS;
 }
 
+/* Entry n is the next to be written; or there is none. */
+static inline void ww_dram_set_free(struct ww_dram_channel *c, uint32_t n) {
+    c->free_entry = (uint16_t)n;
+    c->room.next = &c->entry[n].request;
+}
+
 static inline struct ww_dram_block *ww_dram_block(const struct ww_dram_channel *c, uint32_t bank) {
     return &c->block[bank / WW_DRAM_BLOCK];
 }

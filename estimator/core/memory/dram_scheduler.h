@@ -37,7 +37,7 @@ INLINE void unlink_entry(struct ww_dram_channel *c, struct ww_dram_block *b, uin
     c->count[dir]--;
     c->room.bursts[dir] -= c->entry[n].request.bursts;
     l->next = c->free_entry;
-    c->free_entry = (uint16_t)n;
+    ww_dram_set_free(c, n);
 }
 
 INLINE void choose_direction(struct ww_dram_channel *c) {

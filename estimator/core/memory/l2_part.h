@@ -110,7 +110,7 @@ static inline uint8_t ww_l2_granules_in(const struct ww_l2 *l2, uint8_t granules
 static inline void ww_l2_push_dram(struct ww_l2_slice *s, uint64_t number, uint8_t mask, uint32_t miss,
                                    uint8_t direction, uint64_t cycle) {
     struct ww_l2 *l2 = s->l2;
-    struct ww_dram_request *request = ww_dram_next(l2->dram, s->channel);
+    struct ww_dram_request *request = s->room->next;
     *request = (struct ww_dram_request){
         .place = ww_addrmap_dram(l2->map, s->index, number << l2->line_shift),
         .slice = s->index,

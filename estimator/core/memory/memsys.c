@@ -256,15 +256,20 @@ static void catch_up(struct ww_memsys *m, uint64_t ps) {
 
 static void take_requests(struct ww_memsys *m) {
     struct ww_sent_list *l = &m->exchange->take;
+    uint64_t tick_ps = UINT64_MAX;
     for (uint32_t i = 0; i < l->count; i++) {
         const struct ww_sent *s = &l->item[i];
-        struct ww_slice_place place = {s->slice, s->local};
-        catch_up(m, s->tick_ps);
-        ww_queue_late(m->l2.queue, s->tick_ps);
-        if (!m->tlb || ww_tlb_pass(m->tlb, &s->request, place, s->granules, s->arrived))
+        if (s->tick_ps != tick_ps) {
+            tick_ps = s->tick_ps;
+            ww_queue_on_time(m->l2.queue);
+            catch_up(m, tick_ps);
+            ww_queue_late(m->l2.queue, tick_ps);
+        }
+        if (!m->tlb || ww_tlb_pass(m->tlb, &s->request, (struct ww_slice_place){s->slice, s->local},
+                                   s->granules, s->arrived))
             ww_l2_push(&m->l2, s->slice, &s->request, s->local, s->granules, s->arrived);
-        ww_queue_on_time(m->l2.queue);
     }
+    ww_queue_on_time(m->l2.queue);
     l->count = 0;
 }
 
