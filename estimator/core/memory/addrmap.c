@@ -39,7 +39,8 @@ static const uint64_t bank_mask[BANK_BITS] = {
 /* Bits whose parity chooses one of a channel's two slices: 7 15 21 23 24 25 28 32, a bit of the set number. */
 static const uint64_t turn_mask = 0x113a08080;
 
-/* Bits from `first` on of entry b of table k: the parities of what bits `low` + 8 k + ... of b are in the masks.
+/* Bits from `first` on of entry b of table k: the parities of what bits `low` + 8 k + ... of b are in the
+ * masks.
  */
 static void fill(uint8_t table[3][256], const uint64_t *mask, uint32_t bits, uint32_t first, uint32_t low) {
     for (uint32_t k = 0; k < 3; k++)

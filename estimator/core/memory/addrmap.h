@@ -42,12 +42,12 @@ struct ww_addrmap {
     uint32_t slices;
     uint32_t slices_per_channel;
     bool permute;
-    bool parities;              /* "v100" */
+    bool parities; /* "v100" */
     /* Of address bits 10 to 33, eight at a time, xored together: slices, but for bit 7. */
     uint8_t slice_of[3][256];
-    uint8_t bank_of[3][256]; /* of bits 16 to 39 */
-    uint32_t fold_bits;         /* floor(log2(slices)) */
-    uint32_t fold_half;         /* ww_fold_half of them */
+    uint8_t bank_of[3][256];                                   /* of bits 16 to 39 */
+    uint32_t fold_bits;                                        /* floor(log2(slices)) */
+    uint32_t fold_half;                                        /* ww_fold_half of them */
     uint32_t column_shift, group_bits, column_bits, bank_bits; /* fields of the channel-local address */
 };
 

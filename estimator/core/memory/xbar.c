@@ -124,8 +124,7 @@ static uint32_t pop_refused(struct ww_xbar *x, uint32_t slice) {
     return sm;
 }
 
-/* Calls as many refused SMs as the slice has room for. */
-static void call_refused(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
+void ww_xbar_call_refused(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
     struct ww_xbar_door *s = &x->door[slice];
     if (!s->refused) return;
     uint32_t room = x->packet_limit - s->packets;
@@ -137,22 +136,11 @@ static void call_refused(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
     }
 }
 
-void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
-    if (!x->exchange) {
-        call_refused(x, slice, now_ps);
-        return;
-    }
-    struct ww_taken *t = ww_exchange_took(x->exchange);
-    if (!t) return;
-    *t = (struct ww_taken){now_ps, slice, x->slice[slice].taken};
-    x->slice[slice].taken = 0;
-}
-
 void ww_xbar_tell_watched(struct ww_xbar *x) {
     struct ww_exchange *e = x->exchange;
     const struct ww_taken *t = &e->taken.item[e->watched];
     while (e->next_taken <= e->watched) take_told(x, &e->taken.item[e->next_taken++]);
-    call_refused(x, t->slice, t->ps);
+    ww_xbar_call_refused(x, t->slice, t->ps);
     ww_xbar_watch(x);
 }
 
@@ -174,8 +162,8 @@ static inline void give(struct ww_xbar *x, const struct ww_xbar_reply *r, uint64
     t->sm = r->sm;
 }
 
-static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) {
-    struct ww_xbar_port *p = owner;
+static __attribute__((noinline)) void deliver_any(struct ww_xbar_port *p, struct ww_event *event,
+                                                  uint64_t now_ps) {
     struct ww_xbar *x = p->xbar;
     while (p->head != WW_XBAR_NONE && x->reply[p->head].ps <= now_ps) {
         uint32_t n = p->head;
@@ -191,6 +179,33 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
     uint64_t next = p->head != WW_XBAR_NONE ? x->reply[p->head].ps : UINT64_MAX;
     x->next_reply[p->index] = next;
     if (next != UINT64_MAX) ww_queue_earlier(x->queue, event, next);
+}
+
+/* Delivers what is there. As a rule that is one reply, and the SMs' side is told: for that nothing is called.
+ */
+static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) {
+    struct ww_xbar_port *p = owner;
+    struct ww_xbar *x = p->xbar;
+    struct ww_exchange *e = x->exchange;
+    const uint32_t n = p->head;
+    struct ww_xbar_reply *r = &x->reply[n];
+    const uint32_t next = r->next;
+    struct ww_xbar_slice *s = &x->slice[r->slice];
+    uint64_t next_ps = next != WW_XBAR_NONE ? x->reply[next].ps : UINT64_MAX;
+    if (!e || s->wants || next_ps <= now_ps || e->tell.count == e->tell.capacity) {
+        deliver_any(p, event, now_ps);
+        return;
+    }
+    struct ww_told *t = &e->tell.item[e->tell.count++];
+    t->ps = now_ps;
+    t->reply = r->reply;
+    t->sm = r->sm;
+    s->replies--;
+    x->under_way--;
+    r->next = ww_free_back(&x->free_reply, n);
+    p->head = next;
+    x->next_reply[p->index] = next_ps;
+    if (next != WW_XBAR_NONE) ww_queue_earlier(x->queue, event, next_ps);
 }
 
 static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {

@@ -17,6 +17,7 @@
 #define WW_CORE_XBAR_H
 
 #include "../../base/arena.h"
+#include "exchange.h"
 #include "free_list.h"
 #include "memsys.h"
 #include <assert.h>
@@ -57,8 +58,6 @@ struct ww_xbar_slice { /* the same for replies */
     uint32_t taken;   /* requests, not told the SMs' side yet */
     bool wants;       /* it had no room for a reply, and is called when it has */
 };
-
-struct ww_exchange;
 
 struct ww_xbar {
     /* What sends change. */
@@ -152,7 +151,18 @@ static inline void ww_xbar_taken(struct ww_xbar *x, uint32_t slice) {
         x->door[slice].packets--;
 }
 /* Calls as many refused SMs as the slice has room for. They may send from within the call. */
-void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps);
+void ww_xbar_call_refused(struct ww_xbar *x, uint32_t slice, uint64_t now_ps);
+/* The same, or the SMs' side, apart from memory, will be told what the slice has taken. */
+static inline void ww_xbar_wake(struct ww_xbar *x, uint32_t slice, uint64_t now_ps) {
+    if (!x->exchange) {
+        ww_xbar_call_refused(x, slice, now_ps);
+        return;
+    }
+    struct ww_taken *t = ww_exchange_took(x->exchange);
+    if (!t) return;
+    *t = (struct ww_taken){now_ps, slice, x->slice[slice].taken};
+    x->slice[slice].taken = 0;
+}
 /* The SMs' side, apart from memory, learns of requests that a slice has taken for which SMs wait; there are
  * such.
  */
@@ -189,7 +199,7 @@ static inline void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm,
     struct ww_xbar_slice *s = &x->slice[slice];
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
     uint32_t flits = ww_xbar_flits(x, payload), n = x->free_reply.first;
-    assert(s->replies < x->reply_limit && n != WW_XBAR_NONE);
+    assert(n != WW_XBAR_NONE);
     uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
     s->send_free = start + flits;
     if (p->trunk) arrive = ww_xbar_pass_trunk(x, p->trunk, payload, arrive);
