@@ -49,6 +49,8 @@ static uint64_t receive(struct ww_sm *sm, uint64_t cycle) {
     ww_alone_receive(sm, cycle);
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->became_ready || ww_lsu_goes_on(&sm->lsu)) return cycle;
+    if (!sm->answered) return WW_NEVER;
+    sm->answered = false;
     return ww_wheel_next(&sm->wheel, cycle - 1);
 }
 

@@ -77,14 +77,26 @@ void ww_core_made_room(struct ww_sm *sm, uint64_t cycle) {
     if (goes_on) ww_core_wake(sm->core, sm->id, cycle);
 }
 
+/* The same of an SM of which nothing but its unit can wait for room; `bit`: its place in the group. */
+static inline void unit_has_room(struct ww_sm *sm, struct ww_group_summary *summary, uint64_t bit,
+                                 uint64_t cycle) {
+    if (ww_lsu_goes_on(&sm->lsu)) summary->going_on |= bit;
+    if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
+}
+
 /* The end of the cycle before `cycle`: miss queues are offered, in the order of the SMs. */
 static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
-    uint64_t *set = &core->summary[group].sending;
+    struct ww_group_summary *summary = &core->summary[group];
+    uint64_t *set = &summary->sending;
     for (uint64_t sending = *set; sending; sending &= sending - 1) {
         struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
         bool sent = ww_l1_send(sm, core->now_ps, cycle);
-        if (sent && cycle > sm->now && (sm->lsu.held || sm->saturated || sm->extras))
-            ww_core_made_room(sm, cycle);
+        if (sent && cycle > sm->now && (sm->lsu.held || sm->saturated || sm->extras)) {
+            if (ww_sm_unit_alone(sm))
+                unit_has_room(sm, summary, sending & -sending, cycle);
+            else
+                ww_core_made_room(sm, cycle);
+        }
         uint64_t came = sent && sm->misses.count ? sm->misses.came[sm->misses.head] : WW_NEVER;
         if (came <= cycle) continue;
         if (came != WW_NEVER) ww_core_offers(core, sm->id, came); /* the SM is ahead */
@@ -92,8 +104,8 @@ static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     }
 }
 
-/* What is in the SM's outbox, which is not all empty. */
-static __attribute__((noinline)) void receive_box(struct ww_sm *sm, struct ww_outbox *box, uint64_t cycle) {
+/* Takes what lies in the SM's outbox. */
+static __attribute__((noinline)) void empty_box(struct ww_sm *sm, struct ww_outbox *box, uint64_t cycle) {
     if (box->unblocked) {
         sm->misses.refused = false;
         if (sm->misses.count) ww_core_sends(sm->core, sm->id);
@@ -101,24 +113,36 @@ static __attribute__((noinline)) void receive_box(struct ww_sm *sm, struct ww_ou
     }
     for (uint32_t i = 0; i < box->count; i++) ww_l1_reply(sm, &box->reply[i], cycle);
     if (box->released) ww_waits_release(sm, box->released, cycle);
+    sm->answered |= box->released != 0;
     box->count = 0;
     box->unblocked = false;
     box->released = 0;
 }
 
-uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
+/* The SM receives its messages. Returns the cycle in which it has to step because of them, WW_NEVER if that has
+ * not changed; but for its held unit, which may go on in this cycle (*goes_on). */
+static inline uint64_t receive(struct ww_sm *sm, uint64_t cycle, bool *goes_on) {
     struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
     bool is_ahead = sm->now + 1 > cycle; /* it has taken its replies */
-    bool replied = box->count != 0;
     assert(!is_ahead || !(box->count || box->released));
     if (!is_ahead) ww_sm_advance(sm, cycle);
-    if (replied || box->unblocked || box->released) receive_box(sm, box, cycle);
+    bool replied = box->count != 0;
+    if (box->count || box->unblocked || box->released) empty_box(sm, box, cycle);
     if (is_ahead) return WW_NEVER;
     if (sm->core->main->told_ps) replied |= ww_alone_receive(sm, cycle);
     if (replied && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
-    if (sm->became_ready || ww_lsu_goes_on(&sm->lsu)) return cycle;
+    *goes_on = ww_lsu_goes_on(&sm->lsu);
+    if (sm->became_ready) return cycle;
+    if (!sm->answered && !sm->extras) return WW_NEVER;
+    sm->answered = false;
     uint64_t at = ww_wheel_next(&sm->wheel, cycle - 1);
     return sm->extras ? extras_next(sm, cycle, at) : at;
+}
+
+uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
+    bool goes_on = false;
+    uint64_t at = receive(sm, cycle, &goes_on);
+    return goes_on ? cycle : at;
 }
 
 /* The cycle before which the SM may run ahead of the others: until then it receives no message from memory. */
@@ -150,13 +174,40 @@ static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_
     if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
 }
 
-/* The SM receives its messages; its next step may then be earlier. */
-static inline void receive(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
-                           uint64_t cycle) {
-    uint64_t at = ww_core_receive(&core->sm[id], cycle), old = core->next[id];
-    if (at >= old) return;
-    if (old < cycle + WW_WHEEL_SPAN) ww_wheel_clear(wheel, old, bit);
-    core->next[id] = at;
+/* SMs of the group receive their messages; their next steps may then be earlier. Returns those whose held unit
+ * goes on. */
+static inline uint64_t receive_all(struct ww_core *core, struct ww_wheel *wheel, uint32_t first,
+                                   uint64_t posted, uint64_t cycle) {
+    uint64_t units = 0;
+    for (; posted; posted &= posted - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(posted), id = first + bit;
+        struct ww_sm *sm = &core->sm[id];
+        bool goes_on = false;
+        uint64_t at = receive(sm, cycle, &goes_on), old = core->next[id];
+        if (goes_on && !ww_sm_unit_alone(sm)) at = cycle;
+        units |= (uint64_t)goes_on << bit;
+        if (at >= old) continue;
+        if (old < cycle + WW_WHEEL_SPAN) ww_wheel_clear(wheel, old, bit);
+        core->next[id] = at;
+        ww_wheel_set(wheel, at, bit);
+    }
+    return units;
+}
+
+/* SMs whose held unit goes on do no more than that, unless a step of theirs is due. */
+static inline void go_on(struct ww_core *core, struct ww_wheel *wheel, uint32_t first, uint64_t units,
+                         uint64_t cycle) {
+    const uint64_t most = cycle + WW_WHEEL_SPAN;
+    for (; units; units &= units - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(units), id = first + bit;
+        uint64_t old = core->next[id];
+        if (old <= cycle) continue;
+        uint64_t next = ww_sm_go_on(&core->sm[id], cycle, old);
+        if (next == old) continue;
+        if (old != WW_NEVER) ww_wheel_clear(wheel, old < most ? old : most, bit);
+        core->next[id] = next;
+        if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
+    }
 }
 
 /* SMs of the group whose next step is not due yet make it, and what follows, if nothing can reach them before:
@@ -212,12 +263,14 @@ void ww_core_summarise(struct ww_core *core, uint32_t group, uint64_t cycle) {
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     uint32_t first = index << core->group_shift;
-    uint64_t posted = core->posted[cycle & 1][index], due = ww_wheel_take(&group->wheel, cycle) | posted;
+    uint64_t posted = core->posted[cycle & 1][index], units = core->summary[index].going_on;
     if (posted && !core->main->told_ps) prefetch_replies(core, posted, first, cycle);
-    for (; due; due &= due - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(due), id = first + bit;
-        if (posted >> bit & 1) receive(core, &group->wheel, id, bit, cycle);
-        step_sm(core, &group->wheel, id, bit, cycle);
+    if (posted) units |= receive_all(core, &group->wheel, first, posted, cycle);
+    if (units) go_on(core, &group->wheel, first, units, cycle);
+    core->summary[index].going_on = 0;
+    for (uint64_t due = ww_wheel_take(&group->wheel, cycle); due; due &= due - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(due);
+        step_sm(core, &group->wheel, first + bit, bit, cycle);
     }
     if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, cycle);
     if (core->window) group->sending |= ww_wheel_take(&group->offers, cycle);

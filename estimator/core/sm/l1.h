@@ -63,6 +63,7 @@ struct ww_miss_queue {
     struct ww_mem_request *ring;
     uint64_t *came;             /* by place of the ring: the SM's cycle */
     uint32_t head, count, room; /* room: of the ring, some of it for what is not refused */
+    uint32_t most;              /* from so many requests on a missing load is refused */
     bool refused;
 };
 

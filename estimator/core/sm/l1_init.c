@@ -96,6 +96,7 @@ bool ww_l1_init(struct ww_sm *sm, struct ww_arena *arena, uint32_t ways, uint64_
      */
     uint32_t more = sm->core->main->cluster_size > 1 ? 2 * g->sm_max_ctas + WW_CLUSTER_CTAS : 0;
     sm->misses.room = g->l1_miss_queue + more;
+    sm->misses.most = g->l1_miss_queue > g->l1_read_spare ? g->l1_miss_queue - g->l1_read_spare : 0;
     sm->misses.ring = ww_arena_array(arena, sm->misses.room, sizeof *sm->misses.ring);
     sm->misses.came = ww_arena_array(arena, sm->misses.room, sizeof *sm->misses.came);
     if (!sm->misses.ring || !sm->misses.came || !ww_cache_init(&sm->l1, l1, arena)) return false;

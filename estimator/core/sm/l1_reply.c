@@ -87,10 +87,19 @@ static inline uint32_t take_complete(struct ww_core *core, struct ww_mshr *e, ui
     return first;
 }
 
+/* Completes the parts of the targets. */
+static void finish_parts(struct ww_core *core, uint32_t first, uint64_t cycle, uint64_t ready) {
+    while (first != WW_NONE) {
+        uint32_t t = first, op = core->pool.target[t].op;
+        first = core->pool.target[t].next;
+        ww_pool_target_free(&core->pool, t);
+        ww_l1_part(core, op, cycle, ready);
+    }
+}
+
 /* Sectors have come for a line: loads that wait for nothing else are completed. */
 static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct ww_mem_reply *reply,
                  uint64_t cycle) {
-    struct ww_core *core = sm->core;
     struct ww_mshr *e = &l->entry[m];
     struct ww_tag_line *line = &l->tags.line[e->line];
     uint32_t sectors = reply->sectors >> place_of(l, e->line), bits = sectors & line->pending;
@@ -98,17 +107,37 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     uint64_t ready = fill_ready(l, chunks, cycle);
     line->pending &= ~bits;
     line->valid |= bits;
-    uint32_t first = take_complete(core, e, bits, level_of(reply));
+    uint32_t first = take_complete(sm->core, e, bits, level_of(reply));
     if (line->pending == 0) {
         if (l->token) ww_fetch_filled(sm, l, m);
         close_entry(sm, l, m);
     }
-    while (first != WW_NONE) {
-        uint32_t t = first, op = core->pool.target[t].op;
-        first = core->pool.target[t].next;
-        ww_pool_target_free(&core->pool, t);
-        ww_l1_part(core, op, cycle, ready);
-    }
+    finish_parts(sm->core, first, cycle, ready);
+}
+
+/* The same of the L1's sectors for which one load waits, the last ones of their MSHR: most do so. */
+static inline void fill_last(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply, uint64_t cycle) {
+    struct ww_cache *l = &sm->l1;
+    struct ww_core *core = sm->core;
+    struct ww_mshr *e = &l->entry[m];
+    struct ww_tag_line *line = &l->tags.line[e->line];
+    struct ww_target *target = &core->pool.target[e->target];
+    uint32_t t = e->target, op = target->op, chunks = ww_bits8(reply->sectors) << l->shape->sector_shift;
+    uint64_t ready = fill_ready(l, chunks, cycle);
+    uint8_t level = level_of(reply), *deepest = &core->pool.op[op].level;
+    if ((target->need & line->pending) && level > *deepest) *deepest = level;
+    line->valid |= line->pending;
+    line->pending = 0;
+    close_entry(sm, l, m);
+    ww_pool_target_free(&core->pool, t);
+    ww_l1_part(core, op, cycle, ready);
+}
+
+/* Whether that is so. */
+static inline bool is_last(const struct ww_cache *l, uint32_t m, const struct ww_mem_reply *reply) {
+    const struct ww_mshr *e = &l->entry[m];
+    uint32_t sectors = l->shape->fine ? reply->sectors >> place_of(l, e->line) : reply->sectors;
+    return e->count == 1 && !(l->tags.line[e->line].pending & ~sectors);
 }
 
 static void finish_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
@@ -135,12 +164,10 @@ static void learn_page(struct ww_sm *sm, uint64_t address) {
     if (!ww_tlb_array_find(&sm->pages, page)) ww_tlb_array_fill(&sm->pages, page);
 }
 
-void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
+/* Any reply. */
+static void take_any(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
-    if (reply->last) {
-        sm->core->inflight--;
-        sm->outstanding--;
-    }
+    sm->answered = true;
     if (sm->page_shift && reply->kind < WW_MEM_PEER && !(kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER)))
         learn_page(sm, reply->address);
     if (kind == WW_TAG_MSHR)
@@ -163,7 +190,19 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
         finish_target(sm, value, reply, cycle);
     else if (reply->last)
         acknowledge(sm, value, cycle);
-    sm->lsu.retry = true;
     ww_dma_retry(sm->dma, cycle);
     if (sm->fetch) sm->fetch->blocked = false;
+}
+
+void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
+    uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
+    if (reply->last) {
+        sm->core->inflight--;
+        sm->outstanding--;
+    }
+    sm->lsu.retry = true;
+    if (kind == WW_TAG_MSHR && sm->lsu.skips_retries && !sm->page_shift && is_last(&sm->l1, value, reply))
+        fill_last(sm, value, reply, cycle);
+    else
+        take_any(sm, reply, cycle);
 }

@@ -31,8 +31,7 @@ static inline bool ww_l1_queue_full(const struct ww_sm *sm) {
 
 /* A load that misses, or joins a miss, finds no place. */
 static inline bool ww_l1_no_place(const struct ww_sm *sm, uint32_t miss) {
-    uint32_t spare = sm->core->gpu->l1_read_spare;
-    return (miss | spare) && sm->misses.count + spare >= sm->core->gpu->l1_miss_queue;
+    return (miss | sm->core->gpu->l1_read_spare) && sm->misses.count >= sm->misses.most;
 }
 
 /* A request of the line at `address`; the memory system's sectors are the caller's. */

@@ -4,16 +4,17 @@
 #include "../../base/hash.h"
 #include <assert.h>
 
-#define EMPTY UINT64_MAX
+#define EMPTY WW_TAGS_EMPTY
 #define SMALL_SET 8 /* ways that are looked at one by one */
 
 bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint32_t ways, uint32_t replace,
                   uint32_t hash, uint64_t seed) {
     size_t lines = (size_t)sets * ways, buckets = 1;
     assert(lines <= WW_TAGS_LINES_MAX);
-    while (8 * buckets < 2 * lines) buckets *= 2;
+    while (WW_TAGS_SLOTS * buckets < 2 * lines) buckets *= 2;
     *t = (struct ww_tags){.sets = sets, .ways = ways, .replace = replace, .hash = hash};
     t->power_of_two = (sets & (sets - 1)) == 0;
+    t->by_bits = t->power_of_two && hash != WW_HASH_XOR;
     while ((1u << t->set_shift) < sets) t->set_shift++;
     t->way_shift = ways & (ways - 1) ? 32 : (uint32_t)__builtin_ctz(ways);
     t->bucket_mask = (uint32_t)(buckets - 1);
@@ -25,9 +26,10 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
         uint32_t base = set * ways;
         t->first[set] = base;
         for (uint32_t i = base; i < base + ways; i++)
-            t->line[i] = (struct ww_tag_line){.key = EMPTY, .prev = i - 1, .next = i + 1};
-        t->line[base].prev = base + ways - 1;
-        t->line[base + ways - 1].next = base;
+            t->line[i] =
+                (struct ww_tag_line){.key = EMPTY, .prev = (uint16_t)(i - 1), .next = (uint16_t)(i + 1)};
+        t->line[base].prev = (uint16_t)(base + ways - 1);
+        t->line[base + ways - 1].next = (uint16_t)base;
     }
     ww_rng_seed(&t->rng, seed);
     return true;
@@ -35,42 +37,11 @@ bool ww_tags_init(struct ww_tags *t, struct ww_arena *arena, uint32_t sets, uint
 
 void ww_tags_index(struct ww_tags *t, const struct ww_set_index *index) {
     t->index = index;
+    t->by_bits = false;
 }
 
 void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
     t->weight = weight;
-}
-
-static inline void bucket_add(struct ww_tags *t, uint32_t line) {
-    const uint64_t tops = 0x8080808080808080u, hash = ww_tags_hash(t->line[line].key);
-    struct ww_tags_bucket *b = &t->bucket[ww_tags_home(t, hash)];
-    while (!(~b->prints & tops)) {
-        b->passed++;
-        b = &t->bucket[(uint32_t)(b - t->bucket + 1) & t->bucket_mask];
-    }
-    uint32_t bit = (uint32_t)__builtin_ctzll(~b->prints & tops) - 7;
-    b->prints |= ww_tags_print(hash) << bit;
-    b->line[bit / 8] = (uint16_t)line;
-}
-
-/* Takes the line out of the bucket; false: it is not there. */
-static inline bool take_out(struct ww_tags_bucket *b, uint64_t print, uint32_t line) {
-    for (uint64_t m = ww_tags_matches(b->prints, print); m; m &= m - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(m) - 7;
-        if (b->line[bit / 8] != line) continue;
-        b->prints &= ~((uint64_t)0xff << bit);
-        return true;
-    }
-    return false;
-}
-
-static inline void bucket_remove(struct ww_tags *t, uint32_t line) {
-    uint64_t hash = ww_tags_hash(t->line[line].key);
-    uint32_t i = ww_tags_home(t, hash);
-    while (!take_out(&t->bucket[i], ww_tags_print(hash), line)) {
-        t->bucket[i].passed--;
-        i = (i + 1) & t->bucket_mask;
-    }
 }
 
 void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
@@ -80,9 +51,9 @@ void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
     struct ww_tag_line *l = &t->line[line];
     t->line[l->prev].next = l->next;
     t->line[l->next].prev = l->prev;
-    l->prev = last;
-    l->next = first;
-    t->line[last].next = t->line[first].prev = line;
+    l->prev = (uint16_t)last;
+    l->next = (uint16_t)first;
+    t->line[last].next = t->line[first].prev = (uint16_t)line;
 }
 
 static void move_last(struct ww_tags *t, uint32_t set, uint32_t line) {
@@ -123,13 +94,10 @@ uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key) {
 
 static inline bool replace(struct ww_tags *t, uint32_t set, uint32_t line, uint64_t key) {
     bool valid = t->line[line].key != EMPTY;
-    if (valid && t->bucket) bucket_remove(t, line);
+    if (valid && t->bucket) ww_tags_take_out(t, &t->line[line]);
     t->line[line].key = key;
-    if (t->bucket) bucket_add(t, line);
-    if (t->line[t->first[set]].prev == line) /* the usual one */
-        t->first[set] = line;
-    else
-        ww_tags_move_first(t, set, line);
+    if (t->bucket) ww_tags_put(t, line, ww_tags_hash(key));
+    ww_tags_turn(t, set, line);
     return valid;
 }
 
@@ -148,7 +116,7 @@ uint32_t ww_tags_take(struct ww_tags *t, uint64_t key, bool *evicted) {
 void ww_tags_drop(struct ww_tags *t, uint32_t line) {
     if (t->line[line].key == EMPTY) return;
     uint32_t set = ww_tags_set_of_line(t, line);
-    if (t->bucket) bucket_remove(t, line);
+    if (t->bucket) ww_tags_take_out(t, &t->line[line]);
     t->line[line].key = EMPTY;
     move_last(t, set, line);
 }

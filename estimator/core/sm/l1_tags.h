@@ -15,12 +15,15 @@
 #include "../memory/set_index.h"
 
 #define WW_NO_LINE UINT32_MAX
+#define WW_TAGS_EMPTY UINT64_MAX /* the key of a line that holds none */
+#define WW_TAGS_SLOTS 8u         /* of a bucket of the hash table */
 
 /* The fields of a line are adjacent, since they are used together and the tags of all SMs exceed the host's
  * caches. */
 struct ww_tag_line {
-    uint64_t key;                  /* UINT64_MAX: empty */
-    uint32_t prev, next;           /* order in its set, most recent first; a ring */
+    uint64_t key;                  /* or WW_TAGS_EMPTY */
+    uint16_t prev, next;           /* order in its set, most recent first; a ring */
+    uint16_t place;                /* in the hash table, if there is one */
     uint32_t valid, pending, mshr; /* the owner's: sector bits, entry */
     uint32_t pins;
 };
@@ -28,10 +31,10 @@ struct ww_tag_line {
 /* Of the hash table of all keys: eight lines, found by a byte of the hash of their keys. A key that finds no
  * place is in a bucket behind its own. */
 struct ww_tags_bucket {
-    uint64_t prints;  /* bytes, 0: free */
-    uint16_t line[8]; /* by byte of prints */
-    uint32_t passed;  /* keys that found no place here */
-    uint32_t unused;  /* two buckets fill a line of the host's caches */
+    uint64_t prints;              /* bytes, 0: free */
+    uint16_t line[WW_TAGS_SLOTS]; /* by byte of prints */
+    uint32_t passed;              /* keys that found no place here */
+    uint32_t unused;              /* two buckets fill a line of the host's caches */
 };
 
 struct ww_tags {
@@ -46,6 +49,7 @@ struct ww_tags {
     const struct ww_set_index *index; /* NULL: by hash */
     const uint32_t *weight;           /* of each way, for weighted replacement */
     bool power_of_two;
+    bool by_bits; /* a key's last bits are its set */
     struct ww_rng rng;
 };
 
@@ -80,6 +84,7 @@ static inline uint64_t ww_tags_matches(uint64_t prints, uint64_t print) {
 
 /* The set that may hold `key`. */
 static inline uint32_t ww_tags_set(const struct ww_tags *t, uint64_t key) {
+    if (t->by_bits) return (uint32_t)key & (t->sets - 1);
     if (t->index) return ww_set_index_of(t->index, key);
     if (t->hash == WW_HASH_XOR && t->power_of_two)
         key ^= (key >> t->set_shift) ^ (key >> (2 * t->set_shift));
@@ -93,15 +98,8 @@ static inline uint32_t ww_tags_set_of_line(const struct ww_tags *t, uint32_t lin
     return t->way_shift < 32 ? line >> t->way_shift : line / t->ways;
 }
 
-/* The line that holds `key` (an address divided by the line size), or WW_NO_LINE. */
-static inline uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
-    if (!t->bucket) {
-        uint32_t first = ww_tags_set(t, key) * t->ways;
-        for (uint32_t i = 0; i < t->ways; i++)
-            if (t->line[first + i].key == key) return first + i;
-        return WW_NO_LINE;
-    }
-    uint64_t hash = ww_tags_hash(key);
+/* The line that holds `key`, of an array with a hash table; hash: the key's. */
+static inline uint32_t ww_tags_find_hashed(const struct ww_tags *t, uint64_t key, uint64_t hash) {
     for (uint32_t i = ww_tags_home(t, hash);; i = (i + 1) & t->bucket_mask) {
         const struct ww_tags_bucket *b = &t->bucket[i];
         for (uint64_t m = ww_tags_matches(b->prints, ww_tags_print(hash)); m; m &= m - 1) {
@@ -110,6 +108,15 @@ static inline uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
         }
         if (!b->passed) return WW_NO_LINE;
     }
+}
+
+/* The line that holds `key` (an address divided by the line size), or WW_NO_LINE. */
+static inline uint32_t ww_tags_find(const struct ww_tags *t, uint64_t key) {
+    if (t->bucket) return ww_tags_find_hashed(t, key, ww_tags_hash(key));
+    uint32_t first = ww_tags_set(t, key) * t->ways;
+    for (uint32_t i = 0; i < t->ways; i++)
+        if (t->line[first + i].key == key) return first + i;
+    return WW_NO_LINE;
 }
 
 /* The last line of a set's order, the one before another one (WW_NO_LINE: that is the first). */
@@ -129,10 +136,13 @@ static inline void ww_tags_touch(struct ww_tags *t, uint32_t line) {
 }
 /* The line that `key` would replace, or WW_NO_LINE if all of its set are pinned. An empty one comes first. */
 uint32_t ww_tags_victim(struct ww_tags *t, uint64_t key);
-/* The host loads what a look-up of the key begins with. */
+/* The host loads what a look-up of the key begins with; of an array with a hash table. */
+WW_AHEAD ww_tags_prefetch_hashed(const struct ww_tags *t, uint64_t hash) {
+    __builtin_prefetch(&t->bucket[ww_tags_home(t, hash)], 1);
+}
 WW_AHEAD ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
     if (t->bucket)
-        __builtin_prefetch(&t->bucket[ww_tags_home(t, ww_tags_hash(key))], 1);
+        ww_tags_prefetch_hashed(t, ww_tags_hash(key));
     else
         __builtin_prefetch(&t->line[ww_tags_set(t, key) * t->ways]);
 }
@@ -141,7 +151,7 @@ WW_AHEAD ww_tags_prefetch(const struct ww_tags *t, uint64_t key) {
 WW_AHEAD ww_tags_prefetch_victim(const struct ww_tags *t, uint32_t line) {
     if (!t->bucket) return;
     const struct ww_tag_line *victim = &t->line[t->line[line].prev];
-    ww_tags_prefetch(t, victim->key);
+    __builtin_prefetch(&t->bucket[victim->place / WW_TAGS_SLOTS], 1);
     __builtin_prefetch(&t->line[victim->prev], 1);
 }
 /* Gives the line (a victim of key) to `key`. Returns true if a valid key was replaced. */
@@ -149,6 +159,46 @@ bool ww_tags_replace(struct ww_tags *t, uint32_t line, uint64_t key);
 /* Both in one: gives the key's victim to it. WW_NO_LINE, and nothing has changed: there is none. *evicted, if
  * there is one: a valid key was replaced. */
 uint32_t ww_tags_take(struct ww_tags *t, uint64_t key, bool *evicted);
+/* Takes the line's key out of the hash table; puts it there. */
+static inline void ww_tags_take_out(struct ww_tags *t, const struct ww_tag_line *l) {
+    uint32_t bucket = l->place / WW_TAGS_SLOTS, bit = l->place % WW_TAGS_SLOTS * 8;
+    t->bucket[bucket].prints &= ~((uint64_t)0xff << bit);
+    for (uint32_t i = ww_tags_home(t, ww_tags_hash(l->key)); i != bucket; i = (i + 1) & t->bucket_mask)
+        t->bucket[i].passed--;
+}
+static inline void ww_tags_put(struct ww_tags *t, uint32_t line, uint64_t hash) {
+    const uint64_t tops = 0x8080808080808080u;
+    uint32_t i = ww_tags_home(t, hash);
+    for (; !(~t->bucket[i].prints & tops); i = (i + 1) & t->bucket_mask) t->bucket[i].passed++;
+    struct ww_tags_bucket *b = &t->bucket[i];
+    uint32_t bit = (uint32_t)__builtin_ctzll(~b->prints & tops) - 7;
+    b->prints |= ww_tags_print(hash) << bit;
+    b->line[bit / 8] = (uint16_t)line;
+    t->line[line].place = (uint16_t)(i * WW_TAGS_SLOTS + bit / 8);
+}
+/* The line is the first of its set's order, and holds what has come last. */
+static inline void ww_tags_turn(struct ww_tags *t, uint32_t set, uint32_t line) {
+    if (t->line[t->first[set]].prev == line) /* the usual one */
+        t->first[set] = line;
+    else
+        ww_tags_move_first(t, set, line);
+}
+/* As ww_tags_take, of an array with a hash table and an order that decides (LRU, FIFO); hash: the key's. The
+ * line's other data are as they were. */
+static inline uint32_t ww_tags_take_last(struct ww_tags *t, uint32_t set, uint64_t key, uint64_t hash,
+                                         bool *evicted) {
+    uint32_t line = ww_tags_last(t, set);
+    while (t->line[line].pins)
+        if ((line = ww_tags_before(t, set, line)) == WW_NO_LINE) return line;
+    struct ww_tag_line *l = &t->line[line];
+    *evicted = l->key != WW_TAGS_EMPTY;
+    if (*evicted) ww_tags_take_out(t, l);
+    l->key = key;
+    ww_tags_put(t, line, hash);
+    ww_tags_turn(t, set, line);
+    ww_tags_prefetch_victim(t, line);
+    return line;
+}
 /* Forgets the line's key; it becomes the set's first victim. */
 void ww_tags_drop(struct ww_tags *t, uint32_t line);
 

@@ -9,8 +9,6 @@
 #include "waits.h"
 #include "wavefront.h"
 
-#define PASS 4 /* lines that are looked up in a cycle, as a rule at most */
-
 void ww_lsu_drained(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     sm->draining--;
     ww_cta_warp_gone(sm, w->cta, cycle);
@@ -187,6 +185,7 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     if (l->banked && c->count > 1) ww_wavefront_order(c, core->tag_banks, l->pass);
     l->hit_lines = 0;
     l->active = true;
+    l->passing = l->absent = false;
     l->start = cycle;
     l->next_request = 0;
     l->op = WW_NONE;
@@ -195,6 +194,7 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     if (l->op == WW_NONE) return;
     core->pool.op[l->op] = (struct ww_memory_op){
         .sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .start = cycle, .level = WW_LEVEL_L1};
+    l->passing = l->banked && l->passes && !sm->fetch && c->count;
 }
 
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
@@ -245,9 +245,9 @@ void ww_lsu_finish_silent(struct ww_sm *sm, struct ww_warp *w, const struct ww_d
     ww_lsu_release(sm, w, cycle);
 }
 
-/* All requests are on their way; the unit takes the next instruction. */
-static void finish_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
-                            uint64_t cycle) {
+void ww_lsu_finish_requests(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_lsu_entry *e = &sm->lsu.ring[sm->lsu.head];
+    const struct ww_dinst *d = &sm->core->code.inst[e->inst];
     struct ww_warp *w = &sm->warp[e->warp];
     uint32_t op = sm->lsu.op;
     uint64_t generated = sm->lsu.start + sm->core->lsu_cycles;
@@ -289,55 +289,27 @@ static bool offer_next(struct ww_sm *sm, const struct ww_lsu_entry *e, const str
     return true;
 }
 
-/* The same of a load with tag banks, of an SM without a prefetcher whose hits need no translation: most lines
- * of most loads are there. */
-static inline bool look_up_next(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycle) {
-    struct ww_lsu *l = &sm->lsu;
-    struct ww_cache *c = &sm->l1;
-    const struct ww_line_request *r = &l->coalescer.request[l->next_request];
-    uint32_t line = ww_tags_find(&c->tags, r->key), sectors = c->shape->sectors_of[r->chunks], cycles;
-    if (line != WW_NO_LINE && !(sectors & ~c->tags.line[line].valid)) {
-        struct ww_memory_op *o = &sm->core->pool.op[l->op];
-        uint64_t ready = cycle - 1 + c->shape->latency;
-        ww_l1_count_hit(sm, c->shape, o->inst, sectors);
-        ww_tags_touch(&c->tags, line);
-        if (ready > o->ready) o->ready = ready;
-        l->hit_lines++;
-    } else if (!ww_l1_load_line(sm, c, l->op, r, line, cycle, &cycles)) {
-        if (!l->held) l->held_since = cycle;
-        l->held = true;
-        return false;
-    }
-    if (l->held) count_held(sm, d, cycle);
-    l->next_request++;
-    return true;
-}
-
-/* The host loads what the look-ups of the load's next pass begin with. */
-WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
-    const struct ww_coalescer *c = &sm->lsu.coalescer;
-    uint32_t i = sm->lsu.next_request, end = i + PASS < c->count ? i + PASS : c->count;
-    for (; i < end; i++) ww_tags_prefetch(&sm->l1.tags, c->request[i].key);
-}
-
 static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                         uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
     uint32_t cycles = 1;
     if (!l->active) ww_lsu_start_requests(sm, e, d, cycle);
+    if (l->passing) {
+        ww_lsu_pass(sm, cycle);
+        return;
+    }
     l->retry = false;
     l->waits = WW_LSU_ANY;
     bool more = l->next_request < l->coalescer.count;
-    bool plain = l->banked && !sm->fetch && !sm->page_shift && l->op != WW_NONE;
     while (more) {
-        if (!(plain ? look_up_next(sm, d, cycle) : offer_next(sm, e, d, cycle, &cycles))) return;
+        if (!offer_next(sm, e, d, cycle, &cycles)) return;
         more = ww_lsu_same_pass(l);
     }
     l->free = cycle + cycles;
     if (l->next_request >= l->coalescer.count)
-        finish_requests(sm, e, d, cycle);
+        ww_lsu_finish_requests(sm, cycle);
     else if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1)
-        prefetch_requests(sm);
+        ww_tags_prefetch(&sm->l1.tags, l->coalescer.request[l->next_request].key);
 }
 
 /* What is not quick. */
@@ -373,6 +345,7 @@ void ww_memory_op_part(struct ww_core *core, uint32_t op, uint64_t cycle, uint64
     struct ww_sm *sm = o->sm;
     struct ww_warp *w = &sm->warp[o->warp];
     const struct ww_dinst *d = &core->code.inst[o->inst];
+    sm->answered = true;
     uint64_t at = o->ready + d->latency + (d->texture ? core->gpu->tex_latency : 0);
     uint32_t state = WW_S_WAIT_L1 + o->level;
     if (d->path == WW_L_LOAD && !d->texture) {

@@ -1,5 +1,5 @@
-/* lsu_requests.h: parts of the load/store unit's work on an instruction with requests. Between lsu.c and
- * booked.c. */
+/* lsu_requests.h: parts of the load/store unit's work on an instruction with requests. Between lsu.c,
+ * lsu_pass.c and booked.c. */
 #ifndef WW_CORE_LSU_REQUESTS_H
 #define WW_CORE_LSU_REQUESTS_H
 
@@ -18,6 +18,12 @@ static inline bool ww_lsu_same_pass(const struct ww_lsu *l) {
 /* Starts a global, local or texture instruction: addresses become line requests. */
 void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                            uint64_t cycle);
+/* All requests of the instruction that the unit works on are on their way; it takes the next one. */
+void ww_lsu_finish_requests(struct ww_sm *sm, uint64_t cycle);
+/* Whether loads with tag banks can pass in one go. */
+bool ww_lsu_passes(const struct ww_sm *sm);
+/* Works on such a load, from its next request on. */
+void ww_lsu_pass(struct ww_sm *sm, uint64_t cycle);
 /* Cycles of the L1's data port for the lines of a banked load that hit. */
 uint32_t ww_lsu_waves(const struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d);
 /* The instruction's results are there from `ready` on; state: of those who wait for them. */

@@ -6,6 +6,7 @@
 #include "const_operand.h"
 #include "issue_plain.h"
 #include "lsu_queue.h"
+#include "lsu_requests.h"
 #include "regs.h"
 #include "warp_head.h"
 
@@ -114,6 +115,7 @@ enum ww_code ww_sm_init(struct ww_sm *sm, struct ww_error *error) {
     if (core->books && !ww_booked_init(sm, arena)) return ww_fail_nomem(error, "an SM");
     ww_lsu_begin(sm);
     sm->lsu.skips_retries = !core->ops->may_miss && !sm->lsu.reexec.capacity && !sm->extras;
+    sm->lsu.passes = ww_lsu_passes(sm);
     return WW_OK;
 }
 
@@ -224,6 +226,20 @@ static inline uint64_t end_step(struct ww_sm *sm, uint64_t cycle, uint64_t next)
 
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, step_inside(sm, cycle));
+}
+
+uint64_t ww_sm_go_on(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
+    const struct ww_lsu *l = &sm->lsu;
+    sm->now = cycle;
+    if (l->passing)
+        ww_lsu_pass(sm, cycle);
+    else
+        ww_lsu_step(sm, cycle);
+    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
+    if (!l->active || sm->issue_at <= cycle) return end_step(sm, cycle, step_issue(sm, cycle));
+    if (sm->misses.count && !sm->misses.refused) ww_core_sends(sm->core, sm->id);
+    if (l->held) return next;
+    return l->free < next ? l->free : next;
 }
 
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {

@@ -238,6 +238,8 @@ struct ww_lsu {
     bool active, held, retry; /* in the middle of an instruction; refused; may try again */
     bool stalled, from_queue; /* with a re-execution queue: an instruction is blocked; a parked one is tried */
     bool banked;              /* several of a load's lines in a cycle (wavefront.h), request i in pass[i] */
+    bool passes, passing;     /* such loads may pass in one go (lsu_pass.c); this one does */
+    bool absent;              /* the line of the request that was refused is not in its cache */
     uint8_t quick;            /* mask of ww_dinst.quick: 0 if more is needed */
     bool skips_retries;       /* nothing else (a mechanism, bulk transfers) depends on or takes part in tries */
     uint8_t waits;            /* enum ww_lsu_wait */
@@ -283,6 +285,7 @@ struct ww_sm {
     uint32_t page_shift;       /* log2 of a page's bytes; 0: hits need no translation */
     bool saturated;            /* from saturated_at on */
     bool became_ready;         /* a warp became ready since the last step */
+    bool answered;             /* a reply may have told a warp when to wake up, since this was looked at */
     bool issuing;              /* schedulers of this cycle are at work: CTAs end after them */
     bool plain;                /* instructions with a lane issue in it (issue_plain.h) */
     bool extras;               /* a barrel pipeline, bulk transfers, a prefetcher or a watch of its LSU */
@@ -355,6 +358,7 @@ struct ww_sm_group {
 struct ww_group_summary {
     _Alignas(WW_HOST_LINE) uint64_t next; /* cycle of its next step, WW_NEVER if none is planned */
     uint64_t sending;                     /* SMs whose miss queue is offered at the end of every cycle */
+    uint64_t going_on;                    /* SMs whose held unit goes on in the cycle that begins */
     uint64_t completed;                   /* SMs that CTAs have left */
     uint32_t due;                         /* about how many SMs step in `next` */
 };
@@ -624,7 +628,7 @@ static inline void ww_l1_part(struct ww_core *core, uint32_t op, uint64_t cycle,
 static inline bool ww_l1_saturated(const struct ww_sm *sm) {
     const struct ww_core *core = sm->core;
     bool on = sm->saturated;
-    return sm->l1.used >= core->l1_shape.mshr_high[on] || sm->misses.count >= core->queue_high[on] ||
+    return sm->misses.count >= core->queue_high[on] || sm->l1.used >= core->l1_shape.mshr_high[on] ||
            (sm->tex.shape && sm->tex.used >= core->tex_shape.mshr_high[on]) || sm->const_fills.saturated_until;
 }
 
@@ -683,6 +687,13 @@ static inline bool ww_sm_made(const struct ww_sm *sm) {
 void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle);
 /* One cycle of the SM; returns the cycle of its next step (WW_NEVER: something outside wakes it). */
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
+/* The same of an SM whose held unit goes on, while all else has something to do in `next` or later only. */
+uint64_t ww_sm_go_on(struct ww_sm *sm, uint64_t cycle, uint64_t next);
+/* Whether the SM's held unit may go on by itself when it gets what it waits for: there is nothing but it and
+ * what issues. */
+static inline bool ww_sm_unit_alone(const struct ww_sm *sm) {
+    return sm->lsu.skips_retries && !sm->fetch && !sm->const_fills.saturated_until;
+}
 /* The steps of `next` and later cycles before `end`, of an SM that is alone, as long as nothing that happens in
  * them can be seen from outside: nothing tells the SM anything before `end`. Returns the cycle of its next
  * step. A step that can be seen is left (ahead) to be completed in its own cycle, which is returned then. */
