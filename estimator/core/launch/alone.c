@@ -26,11 +26,8 @@ static bool cta_may_leave(const struct ww_sm *sm) {
 
 /* Whether nothing outside of the SM can have to do with its next step. */
 static inline bool goes_on(const struct ww_sm *sm, bool more) {
-    const struct ww_core *core = sm->core;
-    bool room = sm->resident_ctas < sm->cta_room || core->shared_alloc.on;
-    if (sm->ahead || ww_alone_held(sm) || !sm->resident_ctas || sm->extras || sm->fetch) return false;
-    if (sm->misses.count && sm->misses.count >= core->main->alone_misses) return false;
-    return !(more && (room || cta_may_leave(sm)));
+    if (sm->ahead || ww_alone_held(sm) || !sm->resident_ctas || !ww_alone_has_room(sm)) return false;
+    return !(more && (sm->resident_ctas < sm->cta_room || sm->core->shared_alloc.on || cta_may_leave(sm)));
 }
 
 bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle) {
@@ -57,18 +54,21 @@ static uint64_t receive(struct ww_sm *sm, uint64_t cycle) {
 uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next) {
     struct ww_core *core = sm->core, *all = core->main;
     uint64_t end = all->alone_until < core->epochs.end ? all->alone_until : core->epochs.end;
-    const uint64_t *quiet = &all->told_ps[sm->id];
     bool more = all->next_cta < all->cta_count;
     if (!core->runs_ahead || !sm->lsu.skips_retries) return next;
-    while (goes_on(sm, more)) {
-        uint64_t reply = ww_clock_cycle(&core->clock, *quiet), at = next < reply ? next : reply;
-        if (at >= end) break;
-        if (reply == at) {
-            uint64_t woken = receive(sm, at);
-            if (woken < next) next = woken;
-            if (next > at) continue;
-        }
-        next = ww_sm_steps_alone(sm, at, reply < end ? reply : end, more);
+    if (goes_on(sm, more)) {
+        const uint64_t *quiet = &all->told_ps[sm->id];
+        uint64_t reply = ww_clock_cycle(&core->clock, *quiet), at;
+        do {
+            if ((at = next < reply ? next : reply) >= end) break;
+            if (reply == at) {
+                uint64_t woken = receive(sm, at);
+                reply = ww_clock_cycle(&core->clock, *quiet);
+                if (woken < next) next = woken;
+                if (next > at) continue;
+            }
+            next = ww_sm_steps_alone(sm, at, reply < end ? reply : end, more);
+        } while (goes_on(sm, more));
     }
     /* No reply comes to an SM that waits for none, in any window. */
     end = core->epochs.end;
@@ -80,12 +80,15 @@ void ww_alone_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     uint32_t first = index << core->group_shift, count = core->gpu->sm_count - first;
     uint64_t posted = core->posted[0][index] | core->posted[1][index];
+    uint64_t *units = &core->summary[index].units;
     if (count > 1u << core->group_shift) count = 1u << core->group_shift;
     for (uint32_t bit = 0; bit < count; bit++) {
         struct ww_sm *sm = &core->sm[first + bit];
         if (!ww_sm_made(sm) || posted >> bit & 1) continue;
-        uint64_t old = core->next[first + bit], next = ww_alone_run(sm, old), most = cycle + WW_WHEEL_SPAN - 1;
-        if (next == old) continue;
+        uint64_t old = core->next[first + bit], from = *units >> bit & 1 && cycle < old ? cycle : old,
+                 next = ww_alone_run(sm, from), most = cycle + WW_WHEEL_SPAN - 1;
+        if (next == from) continue;
+        *units &= ~(1ull << bit);
         if (old <= most) ww_wheel_clear(&group->wheel, old, bit);
         core->next[first + bit] = next;
         if (next != WW_NEVER) ww_wheel_set(&group->wheel, next < most ? next : most, bit);

@@ -20,6 +20,10 @@ void ww_alone_plan(struct ww_core *core);
 static inline bool ww_alone_held(const struct ww_sm *sm) {
     return sm->lsu.held && sm->lsu.waits < WW_LSU_ENTRY;
 }
+/* Its miss queue has so few requests that whether they are refused does not matter to the SM. */
+static inline bool ww_alone_has_room(const struct ww_sm *sm) {
+    return !sm->misses.count || sm->misses.count < sm->core->main->alone_misses;
+}
 /* In windows: the SM takes the replies that come to it by `cycle`. False: there are none. */
 bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle);
 /* The SM, whose next step is in `next`, goes on by itself in the window, as far as it can. Returns the cycle of

@@ -120,7 +120,7 @@ void ww_core_step_group(struct ww_core *core, uint32_t group, uint64_t cycle);
 /* Whether any SM of the group does. */
 static inline bool ww_core_due(const struct ww_core *core, uint32_t group, uint64_t cycle) {
     const struct ww_group_summary *summary = &core->summary[group];
-    return summary->next <= cycle || core->posted[cycle & 1][group] || summary->going_on;
+    return summary->next <= cycle || core->posted[cycle & 1][group] || summary->units;
 }
 
 #endif

@@ -49,7 +49,7 @@ static inline uint64_t next_cycle(const struct ww_core *core) {
     for (uint32_t g = 0; g < core->groups; g++) {
         const struct ww_group_summary *summary = &core->summary[g];
         if (summary->next < next) next = summary->next;
-        sooner |= summary->sending | core->posted[(core->now + 1) & 1][g];
+        sooner |= summary->sending | summary->units | core->posted[(core->now + 1) & 1][g];
     }
     if (sooner) return core->now + 1;
     return core->governor_at < next ? governor_cycle(core, next) : next;
@@ -77,31 +77,36 @@ void ww_core_made_room(struct ww_sm *sm, uint64_t cycle) {
     if (goes_on) ww_core_wake(sm->core, sm->id, cycle);
 }
 
-/* The same of an SM of which nothing but its unit can wait for room; `bit`: its place in the group. */
-static inline void unit_has_room(struct ww_sm *sm, struct ww_group_summary *summary, uint64_t bit,
-                                 uint64_t cycle) {
-    if (ww_lsu_goes_on(&sm->lsu)) summary->going_on |= bit;
+/* A request of the SM's miss queue has gone before `cycle`; `bit`: the SM in its group. */
+static inline void left(struct ww_sm *sm, struct ww_group_summary *summary, uint64_t bit, uint64_t cycle) {
+    if (cycle <= sm->now) return;
+    if (!ww_sm_unit_alone(sm)) {
+        if (sm->lsu.held || sm->saturated || sm->extras) ww_core_made_room(sm, cycle);
+        return;
+    }
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
+    summary->units |= ww_lsu_goes_on(&sm->lsu) ? bit : 0;
 }
 
 /* The end of the cycle before `cycle`: miss queues are offered, in the order of the SMs. */
 static void send_group(struct ww_core *core, uint32_t group, uint64_t cycle) {
     struct ww_group_summary *summary = &core->summary[group];
-    uint64_t *set = &summary->sending;
-    for (uint64_t sending = *set; sending; sending &= sending - 1) {
-        struct ww_sm *sm = &core->sm[(group << core->group_shift) + (uint32_t)__builtin_ctzll(sending)];
-        bool sent = ww_l1_send(sm, core->now_ps, cycle);
-        if (sent && cycle > sm->now && (sm->lsu.held || sm->saturated || sm->extras)) {
-            if (ww_sm_unit_alone(sm))
-                unit_has_room(sm, summary, sending & -sending, cycle);
-            else
-                ww_core_made_room(sm, cycle);
+    struct ww_sm *first = &core->sm[group << core->group_shift];
+    uint64_t ps = core->now_ps, done = 0;
+    for (uint64_t sending = summary->sending; sending; sending &= sending - 1) {
+        struct ww_sm *sm = first + __builtin_ctzll(sending);
+        uint64_t bit = sending & -sending;
+        if (!ww_l1_send(sm, ps, cycle)) {
+            done |= bit;
+            continue;
         }
-        uint64_t came = sent && sm->misses.count ? sm->misses.came[sm->misses.head] : WW_NEVER;
+        left(sm, summary, bit, cycle);
+        uint64_t came = sm->misses.count ? sm->misses.came[sm->misses.head] : WW_NEVER;
         if (came <= cycle) continue;
         if (came != WW_NEVER) ww_core_offers(core, sm->id, came); /* the SM is ahead */
-        *set &= ~(sending & -sending);
+        done |= bit;
     }
+    summary->sending &= ~done;
 }
 
 /* Takes what lies in the SM's outbox. */
@@ -156,22 +161,36 @@ static uint64_t ahead_until(const struct ww_core *core, const struct ww_sm *sm, 
     return at < end ? at : end;
 }
 
-/* Steps an SM of the group, if it is due. */
-static inline void step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
-                           uint64_t cycle) {
+/* The SM, which has stepped in `cycle`, goes on by itself as far as it can, from its next step in `next` on. */
+static inline uint64_t run_on(struct ww_core *core, struct ww_sm *sm, uint64_t next, uint64_t cycle) {
+    if (core->main->alone_until) return ww_alone_run(sm, next);
+    uint64_t end = ahead_until(core, sm, cycle);
+    return next < end ? ww_sm_run_ahead(sm, next, end) : next;
+}
+
+/* Whether it may do so. */
+static inline bool may_run_on(const struct ww_core *core, const struct ww_sm *sm, uint64_t next,
+                              uint64_t cycle) {
+    if (core->main->alone_until) return !ww_alone_held(sm) && ww_alone_has_room(sm);
+    return next < cycle + WW_AHEAD_NEAR && ww_sm_alone(sm);
+}
+
+/* Steps an SM of the group, if it is due. Returns `bit` if its unit goes on in the next cycle, else 0. */
+static inline uint64_t step_sm(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint64_t bit,
+                               uint64_t cycle) {
     uint64_t next = core->next[id], most = cycle + WW_WHEEL_SPAN;
+    bool unit = false;
     if (next <= cycle) {
         struct ww_sm *sm = &core->sm[id];
-        next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step(sm, cycle);
-        if (core->main->alone_until) {
-            if (!ww_alone_held(sm)) next = ww_alone_run(sm, next);
-        } else if (next < cycle + WW_AHEAD_NEAR && ww_sm_alone(sm)) {
-            uint64_t end = ahead_until(core, sm, cycle);
-            if (next < end) next = ww_sm_run_ahead(sm, next, end);
+        next = sm->ahead ? ww_sm_complete(sm, cycle) : ww_sm_step_apart(sm, cycle, &unit);
+        if (may_run_on(core, sm, unit ? cycle + 1 : next, cycle)) {
+            next = run_on(core, sm, unit ? cycle + 1 : next, cycle);
+            unit = false;
         }
     }
     core->next[id] = next;
-    if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
+    if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, (uint32_t)__builtin_ctzll(bit));
+    return unit ? bit : 0;
 }
 
 /* SMs of the group receive their messages; their next steps may then be earlier. Returns those whose held unit
@@ -194,31 +213,46 @@ static inline uint64_t receive_all(struct ww_core *core, struct ww_wheel *wheel,
     return units;
 }
 
-/* SMs whose held unit goes on do no more than that, unless a step of theirs is due. */
-static inline void go_on(struct ww_core *core, struct ww_wheel *wheel, uint32_t first, uint64_t units,
-                         uint64_t cycle) {
+/* The SM's next step is in `next`, not in `old`. */
+static inline void set_next(struct ww_core *core, struct ww_wheel *wheel, uint32_t id, uint32_t bit,
+                            uint64_t old, uint64_t next, uint64_t cycle) {
     const uint64_t most = cycle + WW_WHEEL_SPAN;
+    if (old != WW_NEVER) ww_wheel_clear(wheel, old < most ? old : most, bit);
+    core->next[id] = next;
+    if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
+}
+
+/* Units of SMs work, unless a step of the SM is due, in which they do. Returns those that go on in the next
+ * cycle. */
+static inline uint64_t work(struct ww_core *core, struct ww_sm_group *group, uint32_t first, uint64_t units,
+                            uint64_t cycle) {
+    uint64_t go_on = 0;
     for (; units; units &= units - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(units), id = first + bit;
+        struct ww_sm *sm = &core->sm[id];
         uint64_t old = core->next[id];
         if (old <= cycle) continue;
-        uint64_t next = ww_sm_go_on(&core->sm[id], cycle, old);
-        if (next == old) continue;
-        if (old != WW_NEVER) ww_wheel_clear(wheel, old < most ? old : most, bit);
-        core->next[id] = next;
-        if (next != WW_NEVER) ww_wheel_set(wheel, next < most ? next : most, bit);
+        enum ww_unit_turn turn = ww_lsu_turn(sm, cycle);
+        if (turn == WW_UNIT_ENDS) {
+            set_next(core, &group->wheel, id, bit, old, ww_sm_rest(sm, cycle), cycle);
+            continue;
+        }
+        go_on |= (uint64_t)(turn == WW_UNIT_GOES) << bit;
+        group->sending |= (uint64_t)(sm->misses.count && !sm->misses.refused) << bit;
     }
+    return go_on;
 }
 
 /* SMs of the group whose next step is not due yet make it, and what follows, if nothing can reach them before:
  * the more SMs a thread steps at a time, the less it waits for others. */
-static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint32_t first, uint64_t cycle) {
+static void run_others_ahead(struct ww_core *core, struct ww_wheel *wheel, uint32_t first, uint64_t units,
+                             uint64_t cycle) {
     uint32_t count = core->gpu->sm_count - first;
     if (count > 1u << core->group_shift) count = 1u << core->group_shift;
     for (uint32_t bit = 0; bit < count; bit++) {
         uint64_t next = core->next[first + bit], most = cycle + WW_WHEEL_SPAN;
         struct ww_sm *sm = &core->sm[first + bit];
-        if (next >= cycle + WW_AHEAD_NEAR || sm->ahead || !ww_sm_alone(sm)) continue;
+        if (next >= cycle + WW_AHEAD_NEAR || sm->ahead || units >> bit & 1 || !ww_sm_alone(sm)) continue;
         uint64_t end = ahead_until(core, sm, cycle);
         if (next >= end) continue;
         ww_wheel_clear(wheel, next, bit);
@@ -263,16 +297,14 @@ void ww_core_summarise(struct ww_core *core, uint32_t group, uint64_t cycle) {
 void ww_core_step_group(struct ww_core *core, uint32_t index, uint64_t cycle) {
     struct ww_sm_group *group = &core->group[index];
     uint32_t first = index << core->group_shift;
-    uint64_t posted = core->posted[cycle & 1][index], units = core->summary[index].going_on;
+    uint64_t posted = core->posted[cycle & 1][index], units = core->summary[index].units, go_on = 0;
     if (posted && !core->main->told_ps) prefetch_replies(core, posted, first, cycle);
     if (posted) units |= receive_all(core, &group->wheel, first, posted, cycle);
-    if (units) go_on(core, &group->wheel, first, units, cycle);
-    core->summary[index].going_on = 0;
-    for (uint64_t due = ww_wheel_take(&group->wheel, cycle); due; due &= due - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(due);
-        step_sm(core, &group->wheel, first + bit, bit, cycle);
-    }
-    if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, cycle);
+    if (units) go_on = work(core, group, first, units, cycle);
+    for (uint64_t due = ww_wheel_take(&group->wheel, cycle); due; due &= due - 1)
+        go_on |= step_sm(core, &group->wheel, first + (uint32_t)__builtin_ctzll(due), due & -due, cycle);
+    core->summary[index].units = go_on;
+    if (core->main->quiet && core->runs_ahead) run_others_ahead(core, &group->wheel, first, go_on, cycle);
     if (core->window) group->sending |= ww_wheel_take(&group->offers, cycle);
     summarise(core, index, cycle);
 }

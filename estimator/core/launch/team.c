@@ -394,7 +394,7 @@ static void step_alone(struct ww_core *core, struct ww_team *t) {
 /* SMs of the group that have something to do in the team's cycle, about. */
 static uint32_t due_sms(const struct ww_core *core, const struct ww_team *t, uint32_t group) {
     const struct ww_group_summary *summary = &core->summary[group];
-    uint32_t posted = (uint32_t)__builtin_popcountll(core->posted[t->cycle & 1][group] | summary->going_on);
+    uint32_t posted = (uint32_t)__builtin_popcountll(core->posted[t->cycle & 1][group] | summary->units);
     return posted + (summary->next <= t->cycle ? summary->due : 0);
 }
 
@@ -443,7 +443,7 @@ void ww_team_step(struct ww_core *core, uint64_t cycle) {
     uint64_t near = 0, soon = core->runs_ahead && t->pace >= PACE_AHEAD ? cycle + SOON : cycle;
     for (uint32_t g = 0; g < core->groups; g++) {
         const struct ww_group_summary *summary = &core->summary[g];
-        uint64_t posted = core->posted[cycle & 1][g] | summary->going_on;
+        uint64_t posted = core->posted[cycle & 1][g] | summary->units;
         if (summary->next > soon && !posted) continue;
         near |= 1ull << g;
         if (summary->next <= cycle || posted) due |= 1ull << g;

@@ -179,21 +179,21 @@ void ww_coalesce(struct ww_coalescer *c, const struct ww_access *access, const u
 
 /* ---- reads ---- */
 
-/* Requests of a read by line: a hash table of twice as many places as there are lanes. */
+/* Requests of a read by line: a hash table of so many places that lines of 32 lanes seldom want the same one.
+ */
 struct lines {
-    uint64_t used; /* bit per place */
-    uint8_t request[64];
+    uint8_t request[256]; /* number + 1, 0: free */
 };
 
-static inline struct ww_line_request *read_line(struct ww_coalescer *c, struct lines *l, uint64_t key) {
-    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 58);
-    for (; l->used >> i & 1; i = (i + 1) & 63)
-        if (c->request[l->request[i]].key == key) return &c->request[l->request[i]];
-    l->used |= 1ull << i;
-    l->request[i] = (uint8_t)c->count;
-    struct ww_line_request *r = &c->request[c->count++];
-    *r = (struct ww_line_request){.key = key};
-    return r;
+/* The number of the line's request, most often a new one. */
+static inline uint32_t read_line(struct ww_line_request *request, uint32_t *count, struct lines *l,
+                                 uint64_t key) {
+    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 56);
+    for (; l->request[i]; i = (i + 1) & 255)
+        if (request[l->request[i] - 1u].key == key) return l->request[i] - 1u;
+    request[*count] = (struct ww_line_request){.key = key};
+    l->request[i] = (uint8_t)(*count + 1);
+    return (*count)++;
 }
 
 /* False: a lane's bytes lie in more than one chunk. `form`: of the list, WW_AFFINE: of addresses. */
@@ -202,19 +202,21 @@ static inline __attribute__((always_inline)) bool read_lanes(struct ww_coalescer
                                                              uint32_t width) {
     const uint32_t shift = c->line_shift;
     const uint64_t in_line = c->line_bytes - 1;
-    uint64_t cut = 0;
-    struct lines lines = {.used = 0};
-    struct ww_line_request *r = NULL;
-    c->count = 0;
+    uint64_t cut = 0, last = UINT64_MAX;
+    struct lines lines = {.request = {0}};
+    struct ww_line_request *request = c->request;
+    uint32_t requests = 0, r = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t address = form == WW_LIST_16   ? base + (uint64_t)(int64_t)((const int16_t *)list)[i]
                            : form == WW_LIST_32 ? base + (uint64_t)(int64_t)((const int32_t *)list)[i]
                                                 : ((const uint64_t *)list)[i];
         uint64_t key = address >> shift;
-        if (!r || r->key != key) r = read_line(c, &lines, key);
-        r->chunks |= 1u << ((address & in_line) >> 5);
+        if (key != last) r = read_line(request, &requests, &lines, key);
+        last = key;
+        request[r].chunks |= 1u << ((address & in_line) >> 5);
         cut |= (address & 31) + width - 1;
     }
+    c->count = requests;
     return !(cut & 32);
 }
 

@@ -257,7 +257,7 @@ bool ww_fetch_init(struct ww_sm *sm, struct ww_arena *arena, void *state) {
     if (!f) return false;
     sm->fetch = f;
     sm->extras = true;
-    sm->lsu.skips_retries = false;
+    sm->lsu.skips_retries = sm->lsu.passes = false;
     f->ops = core->fetch_ops;
     f->settings = core->fetch_settings;
     f->state = state;

@@ -9,21 +9,6 @@ void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
     *ww_l1_next(sm) = *request;
 }
 
-bool ww_l1_send(struct ww_sm *sm, uint64_t ps, uint64_t cycle) {
-    struct ww_miss_queue *l = &sm->misses;
-    if (!ww_memsys_send(sm->core->memory, &l->ring[l->head], ps)) {
-        l->refused = true;
-        return false;
-    }
-    if (++l->head == l->room) l->head = 0;
-    l->count--;
-    if (cycle <= sm->now) return true; /* the SM is ahead, and did not depend on it */
-    sm->lsu.retry = true;
-    if (sm->lsu.waits == WW_LSU_QUEUE) sm->lsu.waits = WW_LSU_ANY;
-    if (sm->fetch) sm->fetch->blocked = false;
-    return true;
-}
-
 /* Asks the memory system for sectors of a cache's line. */
 static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line_request *r, uint32_t sectors,
                 uint32_t entry, uint32_t inst) {
@@ -41,7 +26,7 @@ static void tell_scheduler(struct ww_sm *sm, uint64_t old, uint32_t line, uint32
     sm->l1.brought[line] = (uint8_t)warp;
 }
 
-uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t warp) {
+uint32_t ww_l1_take_any_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t warp) {
     bool evicted = false;
     uint32_t line;
     if (sm->booked) ww_booked_settle_set(&c->tags, key, sm->booked->at);

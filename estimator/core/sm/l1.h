@@ -118,8 +118,6 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
                   const struct ww_line_request *r);
 /* Puts a request into the miss queue, which has room. */
 void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request);
-/* Offers the first request of the miss queue, which has one, at time ps, before `cycle`. False: refused. */
-bool ww_l1_send(struct ww_sm *sm, uint64_t ps, uint64_t cycle);
 
 /* ---- l1_reply.c ---- */
 /* Double the operations, the targets when none is free. False: out of memory, and the launch fails. */

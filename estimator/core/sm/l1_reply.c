@@ -154,6 +154,7 @@ static void finish_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_repl
 
 static void acknowledge(struct ww_sm *sm, uint32_t tag, uint64_t cycle) {
     struct ww_warp *w = &sm->warp[tag & 63];
+    sm->answered |= w->fenced;
     if (w->resident && (w->generation & WW_TAG_GENERATION) == ((tag >> 6) & WW_TAG_GENERATION))
         ww_warp_memory_done(sm, w, cycle, cycle);
 }
@@ -201,8 +202,11 @@ void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cy
         sm->outstanding--;
     }
     sm->lsu.retry = true;
-    if (kind == WW_TAG_MSHR && sm->lsu.skips_retries && !sm->page_shift && is_last(&sm->l1, value, reply))
+    bool alone = sm->lsu.skips_retries && !sm->page_shift; /* nothing else takes part in it */
+    if (kind == WW_TAG_MSHR && alone && is_last(&sm->l1, value, reply))
         fill_last(sm, value, reply, cycle);
+    else if (kind == WW_TAG_ACK && alone && reply->last)
+        acknowledge(sm, value, cycle);
     else
         take_any(sm, reply, cycle);
 }

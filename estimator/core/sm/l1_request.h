@@ -79,7 +79,16 @@ static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
 
 /* Takes a line of the cache for `key`, which it does not hold, for a miss of the warp: a victim, made empty.
  * WW_NO_LINE: all are reserved. */
-uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *cache, uint64_t key, uint32_t warp);
+uint32_t ww_l1_take_any_line(struct ww_sm *sm, struct ww_cache *cache, uint64_t key, uint32_t warp);
+static inline uint32_t ww_l1_take_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t warp) {
+    if (c != &sm->l1 || !sm->lsu.passes) return ww_l1_take_any_line(sm, c, key, warp);
+    bool evicted; /* no one but the order of lines has to do with it */
+    uint32_t line = ww_tags_take_last(&c->tags, ww_tags_set(&c->tags, key), key, ww_tags_hash(key), &evicted);
+    if (line == WW_NO_LINE) return line;
+    sm->core->counter[WW_C_L1_EVICTION] += evicted;
+    c->tags.line[line].valid = 0;
+    return line;
+}
 
 /* The line for a load's miss: the one that holds the key, or a victim. WW_NO_LINE: all are reserved. */
 static inline uint32_t ww_l1_allocate(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint32_t line,

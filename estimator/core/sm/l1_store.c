@@ -113,7 +113,7 @@ bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
     uint32_t warp = (uint32_t)(w - sm->warp);
     if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, warp)) return false;
     struct ww_mem_request q = ww_l1_store_request(sm, warp, d, r, acknowledgement(sm, warp));
-    ww_l1_queue(sm, &q);
+    *ww_l1_next(sm) = q;
     return true;
 }
 

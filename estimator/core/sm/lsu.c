@@ -194,7 +194,7 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     if (l->op == WW_NONE) return;
     core->pool.op[l->op] = (struct ww_memory_op){
         .sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .start = cycle, .level = WW_LEVEL_L1};
-    l->passing = l->banked && l->passes && !sm->fetch && c->count;
+    l->passing = l->banked && l->passes && c->count;
 }
 
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
@@ -332,6 +332,8 @@ void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     const struct ww_lsu_entry *e = &sm->lsu.ring[sm->lsu.head];
     if (e->quick)
         do_quick(sm, e, cycle);
+    else if (sm->lsu.passing)
+        ww_lsu_pass(sm, cycle);
     else
         step_any(sm, cycle);
 }

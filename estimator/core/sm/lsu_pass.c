@@ -154,10 +154,12 @@ static inline __attribute__((always_inline)) void pass(struct ww_sm *sm, uint64_
         return;
     }
     l->free = cycle + 1;
-    if (l->next_request == l->coalescer.count)
+    if (l->next_request == l->coalescer.count) {
+        l->passing = false;
         ww_lsu_finish_requests(sm, cycle);
-    else
+    } else {
         prefetch_requests(sm);
+    }
 }
 
 void ww_lsu_pass(struct ww_sm *sm, uint64_t cycle) {
@@ -165,4 +167,19 @@ void ww_lsu_pass(struct ww_sm *sm, uint64_t cycle) {
         pass(sm, cycle, true);
     else
         pass(sm, cycle, false);
+}
+
+enum ww_unit_turn ww_lsu_turn(struct ww_sm *sm, uint64_t cycle) {
+    const struct ww_lsu *l = &sm->lsu;
+    sm->now = cycle;
+    if (!l->passing)
+        ww_lsu_step(sm, cycle);
+    else if (l->absent)
+        pass(sm, cycle, true);
+    else
+        pass(sm, cycle, false);
+    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
+    if (!l->active || sm->issue_at <= cycle) return WW_UNIT_ENDS;
+    if (l->held) return WW_UNIT_HELD;
+    return l->passing ? WW_UNIT_GOES : WW_UNIT_ENDS;
 }

@@ -228,18 +228,19 @@ uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, step_inside(sm, cycle));
 }
 
-uint64_t ww_sm_go_on(struct ww_sm *sm, uint64_t cycle, uint64_t next) {
+uint64_t ww_sm_rest(struct ww_sm *sm, uint64_t cycle) {
+    return end_step(sm, cycle, step_issue(sm, cycle));
+}
+
+uint64_t ww_sm_step_apart(struct ww_sm *sm, uint64_t cycle, bool *unit) {
     const struct ww_lsu *l = &sm->lsu;
-    sm->now = cycle;
-    if (l->passing)
-        ww_lsu_pass(sm, cycle);
-    else
-        ww_lsu_step(sm, cycle);
-    if (ww_l1_saturated(sm) != sm->saturated) ww_sm_count_mode(sm, cycle);
-    if (!l->active || sm->issue_at <= cycle) return end_step(sm, cycle, step_issue(sm, cycle));
+    uint64_t issue = step_inside(sm, cycle);
+    *unit = l->passing && !l->held && l->free == cycle + 1 && ww_sm_unit_alone(sm);
+    if (!*unit) return end_step(sm, cycle, issue);
     if (sm->misses.count && !sm->misses.refused) ww_core_sends(sm->core, sm->id);
-    if (l->held) return next;
-    return l->free < next ? l->free : next;
+    if (sm->ended) ww_cta_leave_all(sm, cycle + 1);
+    uint64_t at = ww_wheel_next(&sm->wheel, cycle);
+    return at < issue ? at : issue;
 }
 
 uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
@@ -247,27 +248,45 @@ uint64_t ww_sm_complete(struct ww_sm *sm, uint64_t cycle) {
     return end_step(sm, cycle, sm->ahead_next);
 }
 
-/* What it does may have to do with others, so that it is to be looked at before the next step. */
-static inline bool is_seen(const struct ww_sm *sm, bool more) {
+/* What its unit has done may have to do with others, so that it is to be looked at before the next step. */
+static inline bool unit_is_seen(const struct ww_sm *sm) {
     uint32_t misses = sm->misses.count;
-    return sm->ended || (more && sm->draining) || (misses && misses >= sm->core->main->alone_misses) ||
-           (sm->lsu.held && sm->lsu.waits < WW_LSU_ENTRY);
+    return (misses && misses >= sm->core->main->alone_misses) || (sm->lsu.held && sm->lsu.waits < WW_LSU_ENTRY);
 }
 
+/* The unit or constant fills may have something to do. */
+static inline bool has_memory(const struct ww_sm *sm) {
+    return sm->lsu.count || sm->const_fills.saturated_until;
+}
+
+/* An SM that goes alone has no extras, no prefetcher and no re-execution queue. */
 uint64_t ww_sm_steps_alone(struct ww_sm *sm, uint64_t next, uint64_t end, bool more) {
     const uint32_t ctas = sm->resident_ctas;
+    bool seen = false;
     do {
-        uint64_t cycle = next;
-        bool queued = sm->misses.count != 0;
-        uint64_t issue = step_inside(sm, cycle);
-        if (!queued && sm->misses.count) ww_core_offers(sm->core, sm->id, cycle);
+        const uint64_t cycle = next;
+        sm->now = cycle;
+        sm->became_ready = false;
+        if (ww_wheel_due(&sm->wheel, cycle)) wake_warps(sm, cycle);
+        if (has_memory(sm)) {
+            bool queued = sm->misses.count != 0;
+            step_memory(sm, cycle);
+            seen = unit_is_seen(sm);
+            if (!queued && sm->misses.count) ww_core_offers(sm->core, sm->id, cycle);
+        }
+        uint64_t issue = step_issue(sm, cycle);
         if (sm->ended && more) {
             sm->ahead = true;
             sm->ahead_next = issue;
             return cycle;
         }
-        next = end_inside(sm, cycle, issue);
-    } while (next < end && ctas == sm->resident_ctas && !is_seen(sm, more));
+        if (sm->ended || has_memory(sm)) {
+            next = end_inside(sm, cycle, issue);
+        } else {
+            uint64_t at = issue == cycle + 1 ? issue : ww_wheel_next(&sm->wheel, cycle);
+            next = at < issue ? at : issue;
+        }
+    } while (!seen && next < end && ctas == sm->resident_ctas && !(more && sm->draining));
     return next;
 }
 

@@ -358,7 +358,7 @@ struct ww_sm_group {
 struct ww_group_summary {
     _Alignas(WW_HOST_LINE) uint64_t next; /* cycle of its next step, WW_NEVER if none is planned */
     uint64_t sending;                     /* SMs whose miss queue is offered at the end of every cycle */
-    uint64_t going_on;                    /* SMs whose held unit goes on in the cycle that begins */
+    uint64_t units;                       /* SMs whose unit has work in the next cycle, or that which begins */
     uint64_t completed;                   /* SMs that CTAs have left */
     uint32_t due;                         /* about how many SMs step in `next` */
 };
@@ -687,13 +687,23 @@ static inline bool ww_sm_made(const struct ww_sm *sm) {
 void ww_sm_count_mode(struct ww_sm *sm, uint64_t cycle);
 /* One cycle of the SM; returns the cycle of its next step (WW_NEVER: something outside wakes it). */
 uint64_t ww_sm_step(struct ww_sm *sm, uint64_t cycle);
-/* The same of an SM whose held unit goes on, while all else has something to do in `next` or later only. */
-uint64_t ww_sm_go_on(struct ww_sm *sm, uint64_t cycle, uint64_t next);
-/* Whether the SM's held unit may go on by itself when it gets what it waits for: there is nothing but it and
- * what issues. */
+/* Whether the SM's unit may work by itself in a cycle in which nothing else has anything to do. */
 static inline bool ww_sm_unit_alone(const struct ww_sm *sm) {
-    return sm->lsu.skips_retries && !sm->fetch && !sm->const_fills.saturated_until;
+    return sm->lsu.skips_retries && !sm->const_fills.saturated_until;
 }
+/* The same as ww_sm_step; *unit: the unit goes on in the next cycle, perhaps alone, which is not counted as a
+ * step. */
+uint64_t ww_sm_step_apart(struct ww_sm *sm, uint64_t cycle, bool *unit);
+/* What follows from a unit's turn. */
+enum ww_unit_turn {
+    WW_UNIT_HELD, /* it is held, and nothing else has changed */
+    WW_UNIT_GOES, /* it goes on in the next cycle, and nothing else has changed */
+    WW_UNIT_ENDS  /* ww_sm_rest is to follow */
+};
+/* The unit, which is held or has lines left to look up, works alone in `cycle`. */
+enum ww_unit_turn ww_lsu_turn(struct ww_sm *sm, uint64_t cycle);
+/* The rest of a step in `cycle`; returns the cycle of the next one. */
+uint64_t ww_sm_rest(struct ww_sm *sm, uint64_t cycle);
 /* The steps of `next` and later cycles before `end`, of an SM that is alone, as long as nothing that happens in
  * them can be seen from outside: nothing tells the SM anything before `end`. Returns the cycle of its next
  * step. A step that can be seen is left (ahead) to be completed in its own cycle, which is returned then. */
@@ -713,6 +723,23 @@ static inline bool ww_sm_alone(const struct ww_sm *sm) {
 }
 /* Counts everything up to the launch's end. */
 void ww_sm_close(struct ww_sm *sm, uint64_t end);
+
+/* Offers the first request of the miss queue, which has one, at time ps, before `cycle`. False: refused. */
+static inline bool ww_l1_send(struct ww_sm *sm, uint64_t ps, uint64_t cycle) {
+    struct ww_miss_queue *q = &sm->misses;
+    struct ww_lsu *l = &sm->lsu;
+    if (!ww_memsys_send(sm->core->memory, &q->ring[q->head], ps)) {
+        q->refused = true;
+        return false;
+    }
+    q->head = q->head + 1 == q->room ? 0 : q->head + 1;
+    q->count--;
+    if (cycle <= sm->now) return true; /* the SM is ahead, and did not depend on it */
+    l->retry = true;
+    l->waits = l->waits == WW_LSU_QUEUE ? WW_LSU_ANY : l->waits;
+    if (sm->fetch) sm->fetch->blocked = false;
+    return true;
+}
 
 /* The SM's miss queue holds something that may be sent: it is offered at the end of every cycle from now on. */
 static inline void ww_core_sends(struct ww_core *core, uint32_t sm) {
