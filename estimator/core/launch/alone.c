@@ -30,20 +30,10 @@ static inline bool goes_on(const struct ww_sm *sm, bool more) {
     return !(more && (sm->resident_ctas < sm->cta_room || sm->core->shared_alloc.on || cta_may_leave(sm)));
 }
 
-bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle) {
-    const struct ww_core *core = sm->core;
-    uint64_t ps = ww_clock_time(&core->clock, cycle), *quiet = &core->main->told_ps[sm->id];
-    if (*quiet > ps) return false;
-    do {
-        ww_l1_reply(sm, ww_memsys_take_reply(core->memory, (uint16_t)sm->id, quiet), cycle);
-    } while (*quiet <= ps);
-    return true;
-}
-
-/* The same of an SM that goes alone; returns the cycle of the next step because of them. */
+/* An SM that goes alone takes the replies of the cycle; returns the cycle of the next step because of them. */
 static uint64_t receive(struct ww_sm *sm, uint64_t cycle) {
     ww_sm_advance(sm, cycle);
-    ww_alone_receive(sm, cycle);
+    ww_alone_receive(sm, cycle, ww_clock_time(&sm->core->clock, cycle));
     if (sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     if (sm->became_ready || ww_lsu_goes_on(&sm->lsu)) return cycle;
     if (!sm->answered) return WW_NEVER;

@@ -24,8 +24,16 @@ static inline bool ww_alone_held(const struct ww_sm *sm) {
 static inline bool ww_alone_has_room(const struct ww_sm *sm) {
     return !sm->misses.count || sm->misses.count < sm->core->main->alone_misses;
 }
-/* In windows: the SM takes the replies that come to it by `cycle`. False: there are none. */
-bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle);
+/* In windows: the SM takes the replies that come to it by `cycle`, whose time is ps. False: there are none. */
+static inline bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle, uint64_t ps) {
+    const struct ww_core *core = sm->core;
+    uint64_t *quiet = &core->main->told_ps[sm->id];
+    if (*quiet > ps) return false;
+    do {
+        ww_l1_reply(sm, ww_memsys_take_reply(core->memory, (uint16_t)sm->id, quiet), cycle);
+    } while (*quiet <= ps);
+    return true;
+}
 /* The SM, whose next step is in `next`, goes on by itself in the window, as far as it can. Returns the cycle of
  * the next step, in which it steps with the others. */
 uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next);

@@ -126,7 +126,7 @@ static __attribute__((noinline)) void empty_box(struct ww_sm *sm, struct ww_outb
 
 /* The SM receives its messages. Returns the cycle in which it has to step because of them, WW_NEVER if that has
  * not changed; but for its held unit, which may go on in this cycle (*goes_on). */
-static inline uint64_t receive(struct ww_sm *sm, uint64_t cycle, bool *goes_on) {
+static inline uint64_t receive(struct ww_sm *sm, uint64_t cycle, uint64_t ps, bool *goes_on) {
     struct ww_outbox *box = &sm->core->outbox[2 * sm->id + (cycle & 1)];
     bool is_ahead = sm->now + 1 > cycle; /* it has taken its replies */
     assert(!is_ahead || !(box->count || box->released));
@@ -134,7 +134,7 @@ static inline uint64_t receive(struct ww_sm *sm, uint64_t cycle, bool *goes_on) 
     bool replied = box->count != 0;
     if (box->count || box->unblocked || box->released) empty_box(sm, box, cycle);
     if (is_ahead) return WW_NEVER;
-    if (sm->core->main->told_ps) replied |= ww_alone_receive(sm, cycle);
+    if (sm->core->main->told_ps) replied |= ww_alone_receive(sm, cycle, ps);
     if (replied && sm->saturated && !ww_l1_saturated(sm)) ww_sm_count_mode(sm, cycle);
     *goes_on = ww_lsu_goes_on(&sm->lsu);
     if (sm->became_ready) return cycle;
@@ -146,7 +146,7 @@ static inline uint64_t receive(struct ww_sm *sm, uint64_t cycle, bool *goes_on) 
 
 uint64_t ww_core_receive(struct ww_sm *sm, uint64_t cycle) {
     bool goes_on = false;
-    uint64_t at = receive(sm, cycle, &goes_on);
+    uint64_t at = receive(sm, cycle, ww_clock_time(&sm->core->clock, cycle), &goes_on);
     return goes_on ? cycle : at;
 }
 
@@ -197,12 +197,12 @@ static inline uint64_t step_sm(struct ww_core *core, struct ww_wheel *wheel, uin
  * goes on. */
 static inline uint64_t receive_all(struct ww_core *core, struct ww_wheel *wheel, uint32_t first,
                                    uint64_t posted, uint64_t cycle) {
-    uint64_t units = 0;
+    uint64_t units = 0, ps = ww_clock_time(&core->clock, cycle);
     for (; posted; posted &= posted - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(posted), id = first + bit;
         struct ww_sm *sm = &core->sm[id];
         bool goes_on = false;
-        uint64_t at = receive(sm, cycle, &goes_on), old = core->next[id];
+        uint64_t at = receive(sm, cycle, ps, &goes_on), old = core->next[id];
         if (goes_on && !ww_sm_unit_alone(sm)) at = cycle;
         units |= (uint64_t)goes_on << bit;
         if (at >= old) continue;

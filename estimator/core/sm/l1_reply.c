@@ -115,29 +115,26 @@ static void fill(struct ww_sm *sm, struct ww_cache *l, uint32_t m, const struct 
     finish_parts(sm->core, first, cycle, ready);
 }
 
-/* The same of the L1's sectors for which one load waits, the last ones of their MSHR: most do so. */
-static inline void fill_last(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply, uint64_t cycle) {
+/* The same of the L1's sectors if they are the last ones that their line waits for, and one load does: most
+ * are. False: it is not so, and nothing has changed. */
+static inline bool fill_last(struct ww_sm *sm, uint32_t m, const struct ww_mem_reply *reply, uint64_t cycle) {
     struct ww_cache *l = &sm->l1;
-    struct ww_core *core = sm->core;
-    struct ww_mshr *e = &l->entry[m];
-    struct ww_tag_line *line = &l->tags.line[e->line];
-    struct ww_target *target = &core->pool.target[e->target];
-    uint32_t t = e->target, op = target->op, chunks = ww_bits8(reply->sectors) << l->shape->sector_shift;
-    uint64_t ready = fill_ready(l, chunks, cycle);
-    uint8_t level = level_of(reply), *deepest = &core->pool.op[op].level;
-    if ((target->need & line->pending) && level > *deepest) *deepest = level;
-    line->valid |= line->pending;
-    line->pending = 0;
-    close_entry(sm, l, m);
-    ww_pool_target_free(&core->pool, t);
-    ww_l1_part(core, op, cycle, ready);
-}
-
-/* Whether that is so. */
-static inline bool is_last(const struct ww_cache *l, uint32_t m, const struct ww_mem_reply *reply) {
     const struct ww_mshr *e = &l->entry[m];
+    struct ww_tag_line *line = &l->tags.line[e->line];
     uint32_t sectors = l->shape->fine ? reply->sectors >> place_of(l, e->line) : reply->sectors;
-    return e->count == 1 && !(l->tags.line[e->line].pending & ~sectors);
+    uint32_t bits = line->pending, t = e->target;
+    if (e->count != 1 || (bits & ~sectors)) return false;
+    struct ww_pool *p = &sm->core->pool;
+    uint32_t op = p->target[t].op;
+    uint8_t level = level_of(reply);
+    uint64_t ready = fill_ready(l, ww_bits8(reply->sectors) << l->shape->sector_shift, cycle);
+    line->valid |= bits;
+    line->pending = 0;
+    if (level > p->op[op].level && (p->target[t].need & bits)) p->op[op].level = level;
+    close_entry(sm, l, m);
+    ww_pool_target_free(p, t);
+    ww_l1_part(sm->core, op, cycle, ready);
+    return true;
 }
 
 static void finish_target(struct ww_sm *sm, uint32_t t, const struct ww_mem_reply *reply, uint64_t cycle) {
@@ -166,7 +163,8 @@ static void learn_page(struct ww_sm *sm, uint64_t address) {
 }
 
 /* Any reply. */
-static void take_any(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
+static __attribute__((noinline)) void take_any(struct ww_sm *sm, const struct ww_mem_reply *reply,
+                                               uint64_t cycle) {
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
     sm->answered = true;
     if (sm->page_shift && reply->kind < WW_MEM_PEER && !(kind == WW_TAG_TEX && (value & WW_TAG_CLUSTER)))
@@ -197,15 +195,14 @@ static void take_any(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_
 
 void ww_l1_reply(struct ww_sm *sm, const struct ww_mem_reply *reply, uint64_t cycle) {
     uint32_t kind = reply->tag & WW_TAG_KIND, value = reply->tag & ~WW_TAG_KIND;
+    bool alone = sm->lsu.skips_retries && !sm->page_shift; /* nothing else takes part in it */
     if (reply->last) {
         sm->core->inflight--;
         sm->outstanding--;
     }
     sm->lsu.retry = true;
-    bool alone = sm->lsu.skips_retries && !sm->page_shift; /* nothing else takes part in it */
-    if (kind == WW_TAG_MSHR && alone && is_last(&sm->l1, value, reply))
-        fill_last(sm, value, reply, cycle);
-    else if (kind == WW_TAG_ACK && alone && reply->last)
+    if (kind == WW_TAG_MSHR && alone && fill_last(sm, value, reply, cycle)) return;
+    if (kind == WW_TAG_ACK && alone && reply->last)
         acknowledge(sm, value, cycle);
     else
         take_any(sm, reply, cycle);

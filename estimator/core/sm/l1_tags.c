@@ -45,15 +45,16 @@ void ww_tags_weights(struct ww_tags *t, const uint32_t *weight) {
 }
 
 void ww_tags_move_first(struct ww_tags *t, uint32_t set, uint32_t line) {
-    uint32_t first = t->first[set], last = t->line[first].prev;
+    struct ww_tag_line *all = t->line, *l = &all[line];
+    uint32_t first = t->first[set], last = all[first].prev;
     t->first[set] = line;
     if (line == first || line == last) return;
-    struct ww_tag_line *l = &t->line[line];
-    t->line[l->prev].next = l->next;
-    t->line[l->next].prev = l->prev;
+    uint16_t prev = l->prev, next = l->next;
+    all[prev].next = next;
+    all[next].prev = prev;
     l->prev = (uint16_t)last;
     l->next = (uint16_t)first;
-    t->line[last].next = t->line[first].prev = (uint16_t)line;
+    all[last].next = all[first].prev = (uint16_t)line;
 }
 
 static void move_last(struct ww_tags *t, uint32_t set, uint32_t line) {

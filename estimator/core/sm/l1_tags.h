@@ -187,7 +187,7 @@ static inline void ww_tags_turn(struct ww_tags *t, uint32_t set, uint32_t line) 
  * line's other data are as they were. */
 static inline uint32_t ww_tags_take_last(struct ww_tags *t, uint32_t set, uint64_t key, uint64_t hash,
                                          bool *evicted) {
-    uint32_t line = ww_tags_last(t, set);
+    uint32_t last = ww_tags_last(t, set), line = last;
     while (t->line[line].pins)
         if ((line = ww_tags_before(t, set, line)) == WW_NO_LINE) return line;
     struct ww_tag_line *l = &t->line[line];
@@ -195,7 +195,10 @@ static inline uint32_t ww_tags_take_last(struct ww_tags *t, uint32_t set, uint64
     if (*evicted) ww_tags_take_out(t, l);
     l->key = key;
     ww_tags_put(t, line, hash);
-    ww_tags_turn(t, set, line);
+    if (line == last)
+        t->first[set] = line;
+    else
+        ww_tags_move_first(t, set, line);
     ww_tags_prefetch_victim(t, line);
     return line;
 }

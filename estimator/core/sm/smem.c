@@ -38,49 +38,63 @@ static uint32_t bank_of(const struct ww_smem_banks *s, uint64_t address) {
     return (uint32_t)(address >> s->map_shift) & (s->banks - 1);
 }
 
-/* True if all words lie in one row of the banks, each in its place: found out without a look at single banks.
- * The loop has no branch, so that it becomes one over vectors. */
-static inline bool in_one_row(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
-                              uint32_t width) {
+/* Bits in which addresses differ from the first. The loop has no branch, so that it becomes one over vectors.
+ */
+static inline uint64_t differences(const uint64_t *address, uint32_t count) {
     uint64_t bits = 0, first = address[0];
     for (uint32_t k = 1; k < count; k++) bits |= address[k] ^ first;
-    return !(bits >> s->row_shift) && !((first | bits) & (width - 1));
+    return bits;
 }
 
 #define WORDS_MOST 160u /* of a part: five of each lane where they are cut */
+#define BANKS_MOST 64u
 
-/* Rows of banks that one part has met, each once: a list for each bank, which begins at `first`. */
+/* Rows of banks that one part has met, each once: in a hash table that is never full. */
 struct met {
-    uint64_t row[WORDS_MOST + 1];
-    uint8_t next[WORDS_MOST + 1]; /* 0: none */
-    uint8_t first[64], in_bank[64];
-    uint32_t count, most; /* most: rows of a bank */
+    uint64_t row[WORDS_MOST + 1]; /* with its bank */
+    uint8_t place[256];           /* number of the row, 0: free */
+    uint8_t in_bank[BANKS_MOST];
+    uint32_t count;
 };
 
 static inline void meet(struct met *p, uint64_t row, uint32_t bank) {
-    uint32_t i = p->first[bank];
-    while (i && p->row[i] != row) i = p->next[i];
-    if (i) return;
-    p->row[++p->count] = row;
-    p->next[p->count] = p->first[bank];
-    p->first[bank] = (uint8_t)p->count;
-    if (++p->in_bank[bank] > p->most) p->most = p->in_bank[bank];
+    uint64_t key = row * BANKS_MOST + bank;
+    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 56);
+    for (; p->place[i]; i = (i + 1) & 255)
+        if (p->row[p->place[i]] == key) return;
+    p->row[++p->count] = key;
+    p->place[i] = (uint8_t)p->count;
+    p->in_bank[bank]++;
+}
+
+/* A loop without branches over bytes, as above. */
+static inline uint32_t most_of(const uint8_t in_bank[static BANKS_MOST]) {
+    uint8_t most = 0;
+    for (uint32_t i = 0; i < BANKS_MOST; i++) most = in_bank[i] > most ? in_bank[i] : most;
+    return most;
 }
 
 /* Distinct rows of the bank that has most of them. `address`: of the lanes of a part. */
 static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *address, uint32_t count,
                              uint32_t width) {
     struct met p;
+    uint64_t bits = differences(address, count);
     uint32_t map = s->map_shift, to_row = s->row_shift - map, mask = s->banks - 1;
-    if (in_one_row(s, address, count, width)) return 1;
-    memset(p.first, 0, sizeof p.first);
+    bool aligned = !((address[0] | bits) & (width - 1));
+    if (aligned && !(bits >> s->row_shift)) return 1; /* each word lies in its place of one row */
+    memset(p.place, 0, sizeof p.place);
     memset(p.in_bank, 0, sizeof p.in_bank);
-    p.count = p.most = 0;
+    p.count = 0;
     for (uint32_t k = 0; k < count; k++) {
-        uint64_t w = address[k] >> map, last = (address[k] + width - 1) >> map;
-        for (; w <= last; w++) meet(&p, w >> to_row, (uint32_t)w & mask);
+        uint64_t w = address[k] >> map;
+        meet(&p, w >> to_row, (uint32_t)w & mask);
     }
-    return p.most;
+    for (uint32_t k = 0; k < count && !(aligned && width <= 1u << map);
+         k++) { /* the rest of those that are cut */
+        uint64_t w = address[k] >> map, last = (address[k] + width - 1) >> map;
+        while (++w <= last) meet(&p, w >> to_row, (uint32_t)w & mask);
+    }
+    return most_of(p.in_bank);
 }
 
 /* Steps of a half-warp of compute capability 1.x: each serves the word that most lanes access, and the first
