@@ -149,7 +149,7 @@ void ww_governor_count(const struct ww_core *core, uint32_t *limit, uint32_t *pa
 /* The load/store unit takes no instruction of this ready warp in this cycle. */
 static bool restricted(const struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle) {
     const struct ww_sched *s = &sm->sched[w->sched];
-    return s->unit[w->group].free > cycle || (s->view.parked >> w->slot) & 1;
+    return s->unit_free[w->group] > cycle || (s->view.parked >> w->slot) & 1;
 }
 
 static void sample_warp(struct ww_governor_sm *out, const struct ww_sm *sm, const struct ww_warp *w,

@@ -68,8 +68,7 @@ static void put_to_sleep(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w
     s->blocked_slot = WW_SLOT_CONST_MISS;
     s->blocked_from = cycle + 1;
     s->blocked_until = s->next_issue;
-    s->unit[group].ready &= ~(1ull << w->slot);
-    if (!s->unit[group].ready) s->groups &= ~(1u << group);
+    ww_ready_remove(s, w->slot, group);
     w->front = ready;
     w->front_state = WW_S_CONST_MISS;
     ww_warp_set_state(sm, w, WW_S_CONST_MISS, cycle);

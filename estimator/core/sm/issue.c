@@ -23,7 +23,7 @@ static void take_shared(struct ww_sm *sm, uint32_t group, uint32_t count, uint64
         if (port[i] < next) next = port[i];
     for (uint32_t k = 0; k < core->gpu->sm_schedulers; k++) {
         struct ww_sched *s = &sm->sched[k];
-        uint64_t other = group == WW_G_IMUL && core->imul_group2 ? s->unit[core->imul_group2].free : 0;
+        uint64_t other = group == WW_G_IMUL && core->imul_group2 ? s->unit_free[core->imul_group2] : 0;
         ww_issue_set_free(core, s, group, other > next ? other : next);
     }
 }
@@ -137,7 +137,7 @@ static uint64_t enqueue(const struct ww_sm *sm, struct ww_sched *s, const struct
         s->parts &= 7u;
     }
     s->busy[d->group] = end;
-    s->unit[d->group].free = end > d->room ? end - d->room : 0;
+    ww_unit_free(s, d->group, end > d->room ? end - d->room : 0);
     return start - cycle;
 }
 
@@ -210,7 +210,7 @@ static bool can_pair(const struct ww_sched *s, const struct ww_warp *w, const st
     if (d->group == WW_G_FREE || d->group == WW_G_FENCE || w->front > cycle + 1) return false;
     if (d->group == first->group || d->group == first->group2 || d->group2 == first->group) return false;
     if (d->group == WW_G_LSU && (s->view.parked >> w->slot) & 1) return false;
-    return WW_SB_CYCLE(ww_head_entry(w, d)) <= cycle && s->unit[d->group].free <= cycle;
+    return WW_SB_CYCLE(ww_head_entry(w, d)) <= cycle && s->unit_free[d->group] <= cycle;
 }
 
 static void after_issue(struct ww_sm *sm, struct ww_warp *w, bool goes_on, uint64_t cycle) {
@@ -246,8 +246,7 @@ static void lose_slot(struct ww_sm *sm, struct ww_sched *s, const struct ww_warp
     s->slot[cause]++;
     s->counted = cycle + 1;
     s->next_issue = cycle + sm->core->gpu->front_issue_interval;
-    s->unit[group].ready &= ~(1ull << w->slot);
-    if (!s->unit[group].ready) s->groups &= ~(1u << group);
+    ww_ready_remove(s, w->slot, group);
 }
 
 /* It waits for a bulk transfer of its CTA. */
@@ -280,9 +279,8 @@ void ww_issue_warp(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint
     }
     count_cycle(sm, s, w, cycle);
     s->next_issue = cycle + core->gpu->front_issue_interval + d->conflict;
-    s->unit[group].ready &= ~(1ull << w->slot);
-    if (!s->unit[group].ready) s->groups &= ~(1u << group);
-    s->last = (int)w->slot + 1;
+    ww_ready_remove(s, w->slot, group);
+    s->last = w;
     if (core->ops->issued) core->ops->issued(s->state, w->slot, (WW_G_MEMORY >> group) & 1, cycle);
     struct ww_inst_count *counts = w->counts;
     for (uint32_t left = core->gpu->sm_issue_width;;) {
@@ -306,15 +304,15 @@ static bool find_ready(struct ww_sched *s, uint64_t cycle) {
     uint64_t ready = 0, memory = 0, try_at = WW_NEVER;
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
         uint32_t g = (uint32_t)__builtin_ctz(groups);
-        uint64_t at = s->unit[g].free;
+        uint64_t at = s->unit_free[g];
         if (at > cycle) {
             if (at < try_at) try_at = at;
             continue;
         }
-        ready |= s->unit[g].ready;
-        if ((WW_G_MEMORY >> g) & 1) memory |= s->unit[g].ready;
+        ready |= s->unit_ready[g];
+        if ((WW_G_MEMORY >> g) & 1) memory |= s->unit_ready[g];
     }
-    uint64_t lsu = ready & s->unit[WW_G_LSU].ready;
+    uint64_t lsu = ready & s->unit_ready[WW_G_LSU];
     ready &= ~(lsu & s->view.parked);
     *s->try_at = try_at;
     s->view.ready_lsu = lsu & ready;

@@ -43,6 +43,7 @@ void ww_issue_lanes(struct ww_core *core) {
         struct ww_dinst *d = &core->code.inst[i];
         if (d->check == d->few) ww_pipe_fill(d->few, d->check_count);
         d->lane = lane_of(core, d);
+        d->interval = (uint8_t)(core->gpu->front_issue_interval + d->conflict);
         d->runs = may_run(core, d);
     }
 }
@@ -77,8 +78,7 @@ static inline void leave_ready(struct ww_sched *s, struct ww_warp *w, uint32_t s
 static inline void stay_ready(struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d) {
     uint32_t group = d->group;
     w->group = (uint8_t)group;
-    s->unit[group].ready |= 1ull << w->slot;
-    s->groups |= 1u << group;
+    ww_ready_add(s, w->slot, group);
     w->state = (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU;
 }
 
@@ -134,10 +134,10 @@ static inline void take_port(const struct ww_core *core, struct ww_sched *s, con
                              uint64_t cycle) {
     uint64_t until = cycle + d->ii;
     if (d->lane == WW_LANE_PORT) {
-        s->unit[d->group].free = until;
+        s->unit_free[d->group] = until;
     } else if (d->lane == WW_LANE_IMUL) {
-        s->unit[d->group].free = until;
-        if (s->unit[WW_G_IMUL].free < until) s->unit[WW_G_IMUL].free = until;
+        s->unit_free[d->group] = until;
+        if (s->unit_free[WW_G_IMUL] < until) s->unit_free[WW_G_IMUL] = until;
     } else if (d->lane == WW_LANE_TWO) {
         ww_issue_set_free(core, s, d->group, until);
         ww_issue_set_free(core, s, d->group2, cycle + d->ii2);
@@ -180,10 +180,9 @@ static inline void issue(struct tally *t, struct ww_sched *s, struct ww_warp *w,
     uint32_t group = d->group;
     count_issue(sm->core, s, w, &step, cycle);
     t->issues++;
-    s->next_issue = cycle + sm->core->gpu->front_issue_interval + d->conflict;
-    s->unit[group].ready &= ~(1ull << w->slot);
-    if (!s->unit[group].ready) s->groups &= ~(1u << group);
-    s->last = (int)w->slot + 1;
+    s->next_issue = cycle + d->interval;
+    ww_ready_remove(s, w->slot, group);
+    s->last = w;
     if (sm->rf && d->writes) delay = ww_regs_read(sm, s, w, d, cycle);
     w->front = cycle + 1;
     w->front_state = WW_S_NO_INST;
@@ -261,7 +260,7 @@ static bool is_quiet(struct ww_sm *sm, const struct ww_sched *s, uint64_t at, ui
 /* None of those that are ready, but the one that issues by the group, issues before `at`. */
 static inline bool others_wait(const struct ww_sched *s, uint32_t group, uint64_t at) {
     for (uint32_t groups = s->groups & ~(1u << group); groups; groups &= groups - 1)
-        if (s->unit[__builtin_ctz(groups)].free < at) return false;
+        if (s->unit_free[__builtin_ctz(groups)] < at) return false;
     return true;
 }
 
@@ -303,8 +302,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     uint64_t cycle = t->cycle, quiet = cycle + 1, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
     if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
-    s->unit[d->group].ready &= ~(1ull << w->slot);
-    if (!s->unit[d->group].ready) s->groups &= ~(1u << d->group);
+    ww_ready_remove(s, w->slot, d->group);
     for (;;) {
         uint64_t at;
         add_issue(&core->epochs.issued[step->inst], step->mask);
@@ -312,7 +310,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         s->slot[WW_SLOT_ISSUED]++;
         take_port(core, s, d, cycle);
         set_results(w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
-        next = cycle + core->gpu->front_issue_interval + d->conflict;
+        next = cycle + d->interval;
         front = cycle + 1;
         step++;
         if (w->buffered > 1 && step->inst == step[-1].inst + 1) {
@@ -327,7 +325,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         }
         entry = ww_head_entry(w, d);
         if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
-        at = s->unit[d->group].free > next ? s->unit[d->group].free : next;
+        at = s->unit_free[d->group] > next ? s->unit_free[d->group] : next;
         if (at >= run_end(core, t->cycle) || step >= last || !fetch_is_local(t->sm, w, step, at)) break;
         if (at > cycle + 1) {
             if (!others_wait(s, d->group, at) || !is_quiet(t->sm, s, at, &quiet)) break;
@@ -340,7 +338,7 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         s->slot[WW_SLOT_EXCESS_ALU] += lost;
         core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
     }
-    s->last = (int)w->slot + 1;
+    s->last = w;
     s->counted = w->since = cycle + 1;
     s->next_issue = next;
     w->step = step;
@@ -374,33 +372,43 @@ static inline uint64_t issue_warp(struct tally *t, struct ww_sched *s, struct ww
     return t->cycle;
 }
 
+/* The warp that issues: of those that are ready and whose units are free the one that issued last, or else the
+ * first by age. NULL: there is none. */
+static inline struct ww_warp *pick(const struct ww_sched *s, uint64_t cycle) {
+    uint64_t ready = s->ready;
+    struct ww_warp *w = s->last;
+    if (w && (ready >> w->slot) & 1) {
+        if (s->unit_free[w->group] <= cycle) return w;
+        ready &= ~s->unit_ready[w->group];
+    }
+    for (; ready; ready &= ~s->unit_ready[w->group]) {
+        uint32_t slot;
+        uint64_t left = ready;
+        do
+            slot = 63 - (uint32_t)__builtin_clzll(left);
+        while (left &= s->before[slot]);
+        w = (struct ww_warp *)((char *)s->warp + slot * s->stride);
+        if (s->unit_free[w->group] <= cycle) return w;
+    }
+    return NULL;
+}
+
 /* The scheduler lets a warp issue, if one can; returns the cycle in which it tries again. */
 static inline uint64_t schedule(struct tally *t, struct ww_sched *s) {
-    const struct ww_core *core = t->sm->core;
-    uint64_t cycle = t->cycle, ready = 0, try_at = WW_NEVER;
+    uint64_t cycle = t->cycle;
     if (s->next_issue > cycle) return s->next_issue;
-    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
-        uint32_t g = (uint32_t)__builtin_ctz(groups);
-        uint64_t at = s->unit[g].free;
-        if (at <= cycle)
-            ready |= s->unit[g].ready;
-        else if (at < try_at)
-            try_at = at;
-    }
-    if (!ready) return try_at;
-    uint32_t slot = (uint32_t)ww_sched_greedy_pick(core->ops->greedy, s->last, ready, s->age);
-    return ww_issue_next_try(s, issue_warp(t, s, &s->warp[slot * core->gpu->sm_schedulers]));
+    struct ww_warp *w = pick(s, cycle);
+    return ww_issue_next_try(s, w ? issue_warp(t, s, w) : cycle);
 }
 
 uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
     struct tally t = {.sm = sm, .cycle = cycle};
     uint64_t next = WW_NEVER;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
-    uint64_t *try_at = sm->try_at, *end = try_at + sm->core->gpu->sm_schedulers;
-    for (struct ww_sched *s = sm->sched; try_at < end; s++, try_at++) {
-        uint64_t at = *try_at;
-        if (at <= cycle) *try_at = at = schedule(&t, s);
-        if (at < next) next = at;
+    const uint32_t count = sm->core->gpu->sm_schedulers;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sm->try_at[i] <= cycle) sm->try_at[i] = schedule(&t, &sm->sched[i]);
+        next = sm->try_at[i] < next ? sm->try_at[i] : next;
     }
     if (t.issues) tell(&t);
     if (next > sm->issue_at) next = sm->issue_at;

@@ -8,8 +8,8 @@
 /* An integer multiplication may need the port of another unit, too. */
 static inline void ww_issue_set_free(const struct ww_core *core, struct ww_sched *s, uint32_t group,
                                      uint64_t cycle) {
-    s->unit[group].free = cycle;
-    if (group == core->imul_group2 && s->unit[WW_G_IMUL].free < cycle) s->unit[WW_G_IMUL].free = cycle;
+    ww_unit_free(s, group, cycle);
+    if (group == core->imul_group2 && s->unit_free[WW_G_IMUL] < cycle) ww_unit_free(s, WW_G_IMUL, cycle);
 }
 
 /* The next issue is not before the end of the stall count. */
@@ -32,13 +32,13 @@ static inline void ww_issue_count_branch(struct ww_core *core, uint32_t mask, ui
 
 /* After an issue: the first cycle in which one of the ready warps finds its unit free. */
 static inline uint64_t ww_issue_next_try(const struct ww_sched *s, uint64_t cycle) {
-    uint64_t next = WW_NEVER, earliest = s->next_issue > cycle + 1 ? s->next_issue : cycle + 1;
+    uint64_t next = WW_NEVER;
+    if (s->next_issue > cycle + 1) return s->groups ? s->next_issue : WW_NEVER; /* it waits anyway */
     for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
-        uint64_t at = s->unit[__builtin_ctz(groups)].free;
-        if (at <= earliest || earliest > cycle + 1) return earliest; /* in the latter case it waits anyway */
-        if (at < next) next = at;
+        uint64_t at = s->unit_free[__builtin_ctz(groups)];
+        next = at < next ? at : next;
     }
-    return next;
+    return next > cycle + 1 ? next : cycle + 1;
 }
 
 #endif

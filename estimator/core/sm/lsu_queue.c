@@ -21,14 +21,13 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena) {
 
 void ww_lsu_close(struct ww_sm *sm) {
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
-    for (struct ww_sched *s = sm->sched; s < end; s++)
-        s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = WW_NEVER;
+    for (struct ww_sched *s = sm->sched; s < end; s++) ww_lsu_set_free(s, WW_NEVER);
 }
 
 void ww_lsu_open(struct ww_sm *sm) {
     struct ww_sched *end = sm->sched + sm->core->gpu->sm_schedulers;
     for (struct ww_sched *s = sm->sched; s < end; s++) {
-        s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = 0;
+        ww_lsu_set_free(s, 0);
         if (s->groups & (1u << WW_G_LSU | 1u << WW_G_SHARED)) ww_sched_try(sm, s, 0);
     }
 }

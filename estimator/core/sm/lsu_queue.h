@@ -22,7 +22,8 @@ void ww_lsu_open(struct ww_sm *sm);
 /* ---- places of schedulers ---- */
 
 static inline void ww_lsu_set_free(struct ww_sched *s, uint64_t cycle) {
-    s->unit[WW_G_LSU].free = s->unit[WW_G_SHARED].free = cycle;
+    ww_unit_free(s, WW_G_LSU, cycle);
+    ww_unit_free(s, WW_G_SHARED, cycle);
 }
 
 /* Takes a place of the scheduler; returns the cycle from which the unit may take the instruction. */
@@ -30,7 +31,9 @@ static inline uint64_t ww_lsu_take_place(struct ww_lsu_sub *u, uint64_t cycle) {
     uint64_t from = u->free > cycle + 1 ? u->free : cycle + 1;
     u->free = from + u->cycles;
     u->leave[u->in++ % WW_LSU_SUB_QUEUE] = WW_NEVER;
-    ww_lsu_set_free(u->sched, u->leave[(uint8_t)(u->in - u->places) % WW_LSU_SUB_QUEUE]);
+    uint64_t next = u->leave[(uint8_t)(u->in - u->places) % WW_LSU_SUB_QUEUE];
+    struct ww_sched *s = u->sched;
+    s->unit_free[WW_G_LSU] = s->unit_free[WW_G_SHARED] = next;
     return from;
 }
 

@@ -32,7 +32,7 @@ static bool is_behind(struct ww_sm *sm) {
         if (any_hit(sm, &core->code.inst[e->inst], e->access, e->pool, e->mask)) return true;
     }
     for (uint32_t s = 0; s < core->gpu->sm_schedulers; s++)
-        for (uint64_t m = sm->sched[s].unit[WW_G_LSU].ready; m; m &= m - 1) {
+        for (uint64_t m = sm->sched[s].unit_ready[WW_G_LSU]; m; m &= m - 1) {
             const struct ww_warp *w =
                 &sm->sched[s].warp[(uint32_t)__builtin_ctzll(m) * core->gpu->sm_schedulers];
             if (any_hit(sm, w->head, w->head->access ? w->access : NULL, w->pool, w->step->mask)) return true;

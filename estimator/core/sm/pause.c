@@ -6,15 +6,10 @@
 
 static void pause_warp(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     struct ww_sched *s = &sm->sched[w->sched];
-    uint64_t bit = 1ull << w->slot;
     w->paused = true;
     if (w->done) return;
     ww_issue_count(s, cycle);
-    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
-        uint32_t g = (uint32_t)__builtin_ctz(groups);
-        s->unit[g].ready &= ~bit;
-        if (!s->unit[g].ready) s->groups &= ~(1u << g);
-    }
+    if (s->ready & (1ull << w->slot)) ww_ready_remove(s, w->slot, w->group);
     w->pending = false;
     ww_wheel_forget(&sm->wheel, (uint32_t)(w - sm->warp));
     ww_warp_set_state(sm, w, WW_S_PAUSED, cycle);

@@ -111,7 +111,8 @@ struct ww_dinst {
     uint8_t quick; /* in shared memory or a shuffle, and nothing but registers depends on it: 1 + the place of
                     * what it costs (lsu.c); else 0 */
     bool side;     /* lanes side by side take one pass of the banks then */
-    uint8_t lane;  /* enum ww_lane, of issue_plain.h */
+    uint8_t lane;     /* enum ww_lane, of issue_plain.h */
+    uint8_t interval; /* there: cycles to the scheduler's next issue */
     uint8_t stall; /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
     uint8_t read_after;                  /* cycles from the issue until its sources are read */

@@ -30,7 +30,7 @@ static void set_parked(struct ww_sm *sm, uint32_t warp, bool parked) {
     uint64_t bit = 1ull << sm->warp[warp].slot;
     sm->lsu.reexec.warps = (sm->lsu.reexec.warps & ~(1ull << warp)) | (uint64_t)parked << warp;
     s->view.parked = parked ? s->view.parked | bit : s->view.parked & ~bit;
-    if (!parked && (s->unit[WW_G_LSU].ready & bit)) ww_sched_try(sm, s, 0);
+    if (!parked && (s->unit_ready[WW_G_LSU] & bit)) ww_sched_try(sm, s, 0);
 }
 
 void ww_reexec_park(struct ww_sm *sm, const struct ww_parked *p) {

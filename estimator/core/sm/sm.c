@@ -56,6 +56,7 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].state = ww_arena_alloc(arena, ops->state_size);
         if (!sm->sched[i].state) return ww_fail_nomem(error, "warp schedulers");
         sm->sched[i].warp = &sm->warp[i];
+        sm->sched[i].stride = (uint32_t)(g->sm_schedulers * sizeof *sm->warp);
         sm->sched[i].try_at = &sm->try_at[i];
         for (uint32_t w = i; w < g->sm_max_warps; w += g->sm_schedulers) sm->sched[i].own |= 1ull << w;
         sm->sched[i].copies = sm->core->roles ? sm : NULL;
@@ -64,8 +65,8 @@ static enum ww_code init_schedulers(struct ww_sm *sm, struct ww_arena *arena, co
         sm->sched[i].blocked_slot = WW_SLOT_COLLECT;
         ops->init(sm->sched[i].state, settings, slots);
         sm->shared.view[i] = &sm->sched[i].view;
-        sm->shared.lsu_ready[i] = &sm->sched[i].unit[WW_G_LSU].ready;
-        sm->shared.lsu_free[i] = &sm->sched[i].unit[WW_G_LSU].free;
+        sm->shared.lsu_ready[i] = &sm->sched[i].unit_ready[WW_G_LSU];
+        sm->shared.lsu_free[i] = &sm->sched[i].unit_free[WW_G_LSU];
         if (ops->join) ops->join(sm->sched[i].state, &sm->shared, i);
     }
     return WW_OK;

@@ -122,26 +122,23 @@ struct ww_contention {
     uint32_t share, ii, sums;         /* of that instruction */
 };
 
-/* Of a group of instructions, for a scheduler. */
-struct ww_sched_unit {
-    uint64_t ready; /* slots whose head belongs to it and has its operands */
-    uint64_t free;  /* cycle from which it takes an instruction of this scheduler */
-};
-
 /* What an issue uses lies in few lines of the host's caches. */
 struct ww_sched {
     _Alignas(WW_HOST_LINE) uint64_t next_issue; /* the issue interval and bank conflicts are over */
     uint64_t
         *try_at; /* its SM's; nothing can issue before, unless a warp becomes ready or the LSU makes room */
     uint64_t counted;       /* slots of cycles before it are counted */
-    struct ww_warp *warp;   /* of slot 0; the next ones are as many warps apart as there are schedulers */
+    struct ww_warp *warp;   /* of slot 0; the next ones are as many warps apart as there are schedulers: */
+    uint32_t stride;        /* so many bytes */
+    uint64_t ready;         /* slots that are ready for any group */
+    struct ww_warp *last;   /* that issued last, NULL: it has ended */
     uint32_t groups;        /* bit per group with a ready slot */
-    int last;               /* slot + 1 of the warp that issued last, 0: that warp has ended */
     uint32_t causes;        /* bit per enum ww_slot that a warp gives, but for those that are ready */
     uint32_t blocked_slot;  /* cause of a slot that is lost to operands that are in the way ... */
     uint64_t blocked_until; /* ... of what is ready, before this cycle ... */
     uint64_t blocked_from;  /* ... and from this one on */
-    struct ww_sched_unit unit[WW_G_COUNT]; /* by group */
+    uint64_t unit_free[WW_G_COUNT];  /* by group: cycle from which it takes an instruction of this scheduler */
+    uint64_t unit_ready[WW_G_COUNT]; /* slots whose head belongs to it and has its operands */
     uint8_t cause_count[WW_SLOT_COUNT];
     uint8_t
         parts;    /* eighths of a cycle by which the tensor core's last instructions were longer than counted */
@@ -149,6 +146,7 @@ struct ww_sched {
     uint64_t slot[WW_SLOT_COUNT];
     struct ww_sched_view view; /* for the mechanism; cycle and ready sets are filled in when it picks */
     uint64_t age[64];
+    uint64_t before[64]; /* by slot: those that issue first if more are ready, where that is the age's order */
     uint32_t cta[64];
     uint64_t busy[WW_G_COUNT]; /* by group with a queue: cycle from which the unit starts another instruction */
     struct ww_contention matrix;
@@ -481,9 +479,27 @@ static inline void ww_warp_count(struct ww_sm *sm, struct ww_warp *w, uint64_t c
     w->since = cycle;
 }
 
+/* Sets from when on a group takes an instruction of the scheduler. */
+static inline void ww_unit_free(struct ww_sched *s, uint32_t group, uint64_t cycle) {
+    s->unit_free[group] = cycle;
+}
+
+/* The warp of a slot becomes ready for a group; is ready for it no longer. */
+static inline void ww_ready_add(struct ww_sched *s, uint32_t slot, uint32_t group) {
+    uint64_t bit = 1ull << slot;
+    s->unit_ready[group] |= bit;
+    s->ready |= bit;
+    s->groups |= 1u << group;
+}
+static inline void ww_ready_remove(struct ww_sched *s, uint32_t slot, uint32_t group) {
+    uint64_t others = ~(1ull << slot);
+    s->ready &= others;
+    if (!(s->unit_ready[group] &= others)) s->groups &= ~(1u << group);
+}
+
 /* Sets from when on a group that is no unit takes an instruction, of any scheduler of the SM. */
 static inline void ww_group_free(struct ww_sm *sm, uint32_t group, uint64_t cycle) {
-    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) sm->sched[k].unit[group].free = cycle;
+    for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) ww_unit_free(&sm->sched[k], group, cycle);
 }
 
 /* A scheduler may issue in `cycle`, or before. */

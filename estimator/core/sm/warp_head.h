@@ -71,9 +71,8 @@ static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t g
     uint64_t at = cycle;
     ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
     w->group = (uint8_t)group;
-    s->unit[group].ready |= 1ull << w->slot;
-    s->groups |= 1u << group;
-    if (sm->plain) at = ww_later(ww_later(s->unit[group].free, s->next_issue), cycle);
+    ww_ready_add(s, w->slot, group);
+    if (sm->plain) at = ww_later(ww_later(s->unit_free[group], s->next_issue), cycle);
     ww_sched_try(sm, s, at);
     sm->became_ready = true;
 }
