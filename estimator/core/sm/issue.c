@@ -347,7 +347,7 @@ static void schedule(struct ww_sm *sm, struct ww_sched *s, uint64_t cycle) {
     }
     ww_issue_warp(sm, s, &s->warp[(uint32_t)slot * sm->core->gpu->sm_schedulers], cycle);
     if (ops->may_miss) sm->lsu.retry = true; /* the owner may have changed */
-    *s->try_at = ww_issue_next_try(s, cycle);
+    *s->try_at = ww_issue_next_try(s, cycle + 1);
     note_blocked(sm, s, s->next_issue > cycle + 1 ? s->next_issue : cycle + 1);
 }
 

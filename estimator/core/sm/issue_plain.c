@@ -38,13 +38,23 @@ static bool may_run(const struct ww_core *core, const struct ww_dinst *d) {
            !core->code.banked;
 }
 
+/* What follows it may. */
+static bool may_lead(const struct ww_core *core, const struct ww_dinst *d) {
+    bool others = d->lane == WW_LANE_BRANCH || (d->lane == WW_LANE_MEMORY && !d->sends);
+    return d->runs || (others && !d->stall && !d->counts && !d->unseen && !core->code.banked);
+}
+
 void ww_issue_lanes(struct ww_core *core) {
+    uint16_t spare = (uint16_t)core->code.registers++;
     for (uint32_t i = 0; i < core->code.inst_count; i++) {
         struct ww_dinst *d = &core->code.inst[i];
         if (d->check == d->few) ww_pipe_fill(d->few, d->check_count);
         d->lane = lane_of(core, d);
         d->interval = (uint8_t)(core->gpu->front_issue_interval + d->conflict);
+        d->excess = (WW_G_MEMORY >> d->group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU;
         d->runs = may_run(core, d);
+        d->leads = may_lead(core, d);
+        d->result = d->result_count ? *ww_results(d) : spare;
     }
 }
 
@@ -79,7 +89,7 @@ static inline void stay_ready(struct ww_sched *s, struct ww_warp *w, const struc
     uint32_t group = d->group;
     w->group = (uint8_t)group;
     ww_ready_add(s, w->slot, group);
-    w->state = (WW_G_MEMORY >> group) & 1 ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU;
+    w->state = d->excess;
 }
 
 static inline void wait_for(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w, uint64_t entry) {
@@ -146,10 +156,8 @@ static inline void take_port(const struct ww_core *core, struct ww_sched *s, con
 
 /* Most have one. */
 static inline void set_results(struct ww_warp *w, const struct ww_dinst *d, uint64_t entry) {
-    const uint16_t *end = d->check + d->check_count, *r = end - d->result_count;
-    if (r == end) return;
-    w->board[*r] = entry;
-    while (++r < end) w->board[*r] = entry;
+    w->board[d->result] = entry;
+    for (uint32_t i = 1; i < d->result_count; i++) w->board[ww_results(d)[i]] = entry;
 }
 
 static inline void write_results(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle,
@@ -293,51 +301,77 @@ static void end_run(struct tally *t, struct ww_sched *s, struct ww_warp *w, cons
     }
 }
 
-/* The head of the warp, which is ready and may run, issues, and what follows it as long as it can. Returns the
- * cycle of the last one's issue. */
-static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
-    struct ww_core *core = t->sm->core;
-    const struct ww_step *step = w->step, *last = w->end - 1;
+static inline void lead_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
+    const struct ww_step *step = w->step;
+    if (step->mask) {
+        set_results(w, d, WW_SB(WW_NEVER, (uint64_t)d->state));
+        ww_lsu_push(sm, w, d, step->inst, step->mask, d->access ? w->access : NULL, cycle);
+    } else {
+        ww_issue_memory(sm, w, d, 0, step->inst, cycle);
+    }
+    w->access += d->access;
+}
+
+/* The first instruction of a run issues, which need not be one that runs. */
+static inline void lead(struct tally *t, struct ww_sched *s, struct ww_warp *w, const struct ww_dinst *d,
+                        const struct ww_step *step) {
+    if (d->lane == WW_LANE_MEMORY) {
+        lead_memory(t->sm, w, d, t->cycle);
+        return;
+    }
+    take_port(t->sm->core, s, d, t->cycle);
+    set_results(w, d, WW_SB(t->cycle + d->latency, (uint64_t)d->state));
+    if (d->runs) return;
+    w->access += d->access;
+    if (d->conditional) ww_issue_count_branch(t->sm->core, step->mask, w->last_mask, step[1].mask);
+}
+
+/* The head of the warp, which is ready and may lead, issues, and what follows it as long as it can. */
+static inline void run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
+    struct ww_sm *sm = t->sm;
+    struct ww_core *core = sm->core;
+    const struct ww_step *first = w->step, *step = first, *last = w->end - 1;
     const struct ww_dinst *d = w->head;
     uint64_t cycle = t->cycle, quiet = cycle + 1, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
     if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
     ww_ready_remove(s, w->slot, d->group);
+    w->front_state = WW_S_NO_INST;
+    lead(t, s, w, d, step);
     for (;;) {
         uint64_t at;
         add_issue(&core->epochs.issued[step->inst], step->mask);
-        t->issues++;
-        s->slot[WW_SLOT_ISSUED]++;
-        take_port(core, s, d, cycle);
-        set_results(w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
         next = cycle + d->interval;
-        front = cycle + 1;
+        front = cycle + d->next_fetch;
         step++;
         if (w->buffered > 1 && step->inst == step[-1].inst + 1) {
             w->buffered--;
             d++;
         } else {
             w->step = step;
-            w->front_state = WW_S_NO_INST;
-            front = ww_front_next(t->sm, w, d, step[-1].inst, cycle);
-            d = &core->code.inst[step->inst];
-            if (front > cycle + 1) break;
+            front = ww_front_refill(sm, w, front);
+            d += (int32_t)(step->inst - step[-1].inst);
         }
+        if (front > cycle + 1) break;
         entry = ww_head_entry(w, d);
         if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
         at = s->unit_free[d->group] > next ? s->unit_free[d->group] : next;
-        if (at >= run_end(core, t->cycle) || step >= last || !fetch_is_local(t->sm, w, step, at)) break;
+        if (at >= run_end(core, t->cycle) || step >= last || !fetch_is_local(sm, w, step, at)) break;
         if (at > cycle + 1) {
-            if (!others_wait(s, d->group, at) || !is_quiet(t->sm, s, at, &quiet)) break;
+            if (!others_wait(s, d->group, at) || !is_quiet(sm, s, at, &quiet)) break;
             core->epochs.inst[step->inst].stall[WW_S_EXCESS_ALU] += at - cycle - 1;
             lost += at - cycle - 1;
         }
         cycle = at;
+        take_port(core, s, d, cycle);
+        set_results(w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
     }
     if (lost) {
         s->slot[WW_SLOT_EXCESS_ALU] += lost;
         core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
     }
+    t->issues += (uint64_t)(step - first);
+    s->slot[WW_SLOT_ISSUED] += (uint64_t)(step - first);
     s->last = w;
     s->counted = w->since = cycle + 1;
     s->next_issue = next;
@@ -347,7 +381,6 @@ static uint64_t run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     w->front = front;
     w->unseen = 0;
     end_run(t, s, w, d, entry, cycle + 1);
-    return cycle;
 }
 
 /* Counts the pending issues before code that may read the counters. */
@@ -359,17 +392,18 @@ static inline void tell(struct tally *t) {
     t->issues = 0;
 }
 
-/* The warp's head issues, and what follows it as long as it can. Returns the cycle of the last one's issue. */
-static inline uint64_t issue_warp(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
+/* The warp's head issues, and what follows it as long as it can. */
+static inline void issue_warp(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     const struct ww_dinst *d = w->head;
-    if (w->step + 1 < w->end && d->runs) return run(t, s, w);
-    if (w->step + 1 < w->end && d->lane != WW_LANE_NONE) {
+    bool follows = w->step + 1 < w->end;
+    if (follows && d->leads) {
+        run(t, s, w);
+    } else if (follows && d->lane != WW_LANE_NONE) {
         issue(t, s, w, d);
     } else {
         tell(t);
         ww_issue_warp(t->sm, s, w, t->cycle);
     }
-    return t->cycle;
 }
 
 /* The warp that issues: of those that are ready and whose units are free the one that issued last, or else the
@@ -385,7 +419,7 @@ static inline struct ww_warp *pick(const struct ww_sched *s, uint64_t cycle) {
         uint32_t slot;
         uint64_t left = ready;
         do
-            slot = 63 - (uint32_t)__builtin_clzll(left);
+            slot = (uint32_t)__builtin_clzll(left) ^ 63;
         while (left &= s->before[slot]);
         w = (struct ww_warp *)((char *)s->warp + slot * s->stride);
         if (s->unit_free[w->group] <= cycle) return w;
@@ -398,7 +432,9 @@ static inline uint64_t schedule(struct tally *t, struct ww_sched *s) {
     uint64_t cycle = t->cycle;
     if (s->next_issue > cycle) return s->next_issue;
     struct ww_warp *w = pick(s, cycle);
-    return ww_issue_next_try(s, w ? issue_warp(t, s, w) : cycle);
+    if (!w) return ww_issue_next_try(s, cycle + 1);
+    issue_warp(t, s, w);
+    return ww_issue_next_try(s, s->counted);
 }
 
 uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {

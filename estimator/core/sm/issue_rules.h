@@ -30,15 +30,16 @@ static inline void ww_issue_count_branch(struct ww_core *core, uint32_t mask, ui
     if (after && ww_bits(after) < ww_bits(before) && !(after & ~before)) core->counter[WW_C_BRANCH_DIVERGENT]++;
 }
 
-/* After an issue: the first cycle in which one of the ready warps finds its unit free. */
-static inline uint64_t ww_issue_next_try(const struct ww_sched *s, uint64_t cycle) {
+/* The first cycle from `from` on in which one of the ready warps finds its unit free. */
+static inline uint64_t ww_issue_next_try(const struct ww_sched *s, uint64_t from) {
     uint64_t next = WW_NEVER;
-    if (s->next_issue > cycle + 1) return s->groups ? s->next_issue : WW_NEVER; /* it waits anyway */
-    for (uint32_t groups = s->groups; groups; groups &= groups - 1) {
-        uint64_t at = s->unit_free[__builtin_ctz(groups)];
+    uint32_t groups = s->groups;
+    if (s->next_issue > from) return groups ? s->next_issue : WW_NEVER; /* it waits anyway */
+    for (; groups; groups &= groups - 1) {
+        uint64_t at = s->unit_free[(uint32_t)__builtin_ctz(groups)];
         next = at < next ? at : next;
     }
-    return next > cycle + 1 ? next : cycle + 1;
+    return next > from ? next : from;
 }
 
 #endif

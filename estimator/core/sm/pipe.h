@@ -101,6 +101,7 @@ struct ww_dinst {
     bool conditional : 1, arrive : 1;
     bool constant : 1; /* an operand of it is one that has a line (const_operand.h) */
     bool runs : 1;     /* it may issue before its cycle (issue_plain.h) */
+    bool leads : 1;    /* others may do so behind it */
     bool counts : 1;   /* it adds to a dependence counter, or is a copy that one may wait for */
     bool unseen : 1;   /* and the warp may issue in the next cycle, when that is not seen yet */
     bool stores : 1;
@@ -113,6 +114,8 @@ struct ww_dinst {
     bool side;     /* lanes side by side take one pass of the banks then */
     uint8_t lane;     /* enum ww_lane, of issue_plain.h */
     uint8_t interval; /* there: cycles to the scheduler's next issue */
+    uint8_t excess;   /* enum ww_warp_state of a warp that is ready for it */
+    uint16_t result;  /* issue_plain.h: dense number of its first result, or of a register that nothing reads */
     uint8_t stall; /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
     uint8_t read_after;                  /* cycles from the issue until its sources are read */

@@ -671,6 +671,16 @@ uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const u
 /* Fills the warp's buffer, from `cycle` on; returns the cycle at which its head is there. */
 uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 
+/* The same as ww_front_fill. */
+static inline uint64_t ww_front_refill(struct ww_sm *sm, struct ww_warp *w, uint64_t at) {
+    const struct ww_core *core = sm->core;
+    if (core->supply.on) return ww_supply_fill(sm, w, at);
+    if (ww_head(core, w)->pc >> core->icache_shift != w->icache_key) return ww_front_fill(sm, w, at);
+    core->counter[WW_C_FETCH]++; /* from the line that it fetched from last */
+    w->buffered = (uint8_t)core->gpu->front_ibuffer;
+    return at;
+}
+
 /* Cycle at which the warp has the instruction that follows the one (number inst) issued at `cycle`. Its
  * buffer is filled with one access when it runs empty or the warp goes elsewhere. Fetching ahead hides the
  * access itself; a branch costs front.branch_cycles, and a miss its latency. */
@@ -681,12 +691,7 @@ static inline uint64_t ww_front_next(struct ww_sm *sm, struct ww_warp *w, const 
         w->buffered--;
         return at;
     }
-    const struct ww_core *core = sm->core;
-    if (core->supply.on) return ww_supply_fill(sm, w, at);
-    if (ww_head(core, w)->pc >> core->icache_shift != w->icache_key) return ww_front_fill(sm, w, at);
-    core->counter[WW_C_FETCH]++; /* from the line that it fetched from last */
-    w->buffered = (uint8_t)core->gpu->front_ibuffer;
-    return at;
+    return ww_front_refill(sm, w, at);
 }
 
 /* ---- sm.c ---- */
