@@ -17,6 +17,11 @@ bool ww_lsu_queue_init(struct ww_sm *sm, struct ww_arena *arena) {
     return l->ring && (l->sub || !g->lsu_sub_queue);
 }
 
+void ww_lsu_load_list(const struct ww_access *access, const uint64_t *pool) {
+    const char *list = (const char *)(pool + (access->list & WW_LIST_PLACE));
+    for (uint32_t i = 0, n = 32u << ww_list_shift(access->list); i < n; i += 64) __builtin_prefetch(list + i);
+}
+
 /* ---- one queue for the SM ---- */
 
 void ww_lsu_close(struct ww_sm *sm) {

@@ -63,12 +63,14 @@ static inline struct ww_lsu_entry *ww_lsu_insert(struct ww_lsu *l, uint64_t from
     return &l->ring[at];
 }
 
+/* The host loads the list of an access. */
+void ww_lsu_load_list(const struct ww_access *access, const uint64_t *pool);
+
 /* Each warp's accesses lie apart in a large array, which no prefetcher of the host follows. */
 WW_AHEAD ww_lsu_expect(const struct ww_smem_banks *banks, const struct ww_access *access, const uint64_t *pool,
                        const struct ww_dinst *d) {
     if (access->list == WW_AFFINE || (d->path == WW_L_SHARED && ww_smem_close(banks, access, d->width))) return;
-    const char *list = (const char *)(pool + (access->list & WW_LIST_PLACE));
-    for (uint32_t i = 0, n = 32u << ww_list_shift(access->list); i < n; i += 64) __builtin_prefetch(list + i);
+    ww_lsu_load_list(access, pool);
 }
 
 /* Whether it needs one pass, and nothing but registers is to be told then: what ww_lsu_entry.quick says. */
