@@ -65,11 +65,19 @@ static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_
     ww_wheel_set(&sm->wheel, most, (uint32_t)(w - sm->warp));
 }
 
-/* A scheduler that issues greedily does nothing before the warp's unit is free. */
-static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t group, uint64_t cycle) {
+/* The warp's head has its operands. A scheduler that issues greedily does nothing before its unit is free. */
+static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     struct ww_sched *s = &sm->sched[w->sched];
+    const struct ww_dinst *d = w->head;
+    uint32_t group = d->group, old = ww_slot_cause[w->state];
     uint64_t at = cycle;
-    ww_warp_set_state(sm, w, WW_G_MEMORY & (1u << group) ? WW_S_EXCESS_MEM : WW_S_EXCESS_ALU, cycle);
+    ww_warp_count(sm, w, cycle);
+    if (old != ww_slot_cause[d->excess]) {
+        ww_issue_count(s, cycle); /* by the states before */
+        ww_cause_remove(s, old);
+        s->view.waiting_long &= ~(1ull << w->slot);
+    }
+    w->state = d->excess;
     w->group = (uint8_t)group;
     ww_ready_add(s, w->slot, group);
     if (sm->plain) at = ww_later(ww_later(s->unit_free[group], s->next_issue), cycle);
@@ -81,7 +89,7 @@ static inline void ww_make_ready(struct ww_sm *sm, struct ww_warp *w, uint32_t g
 static inline void ww_head_wait(struct ww_sm *sm, struct ww_warp *w, uint64_t entry, uint64_t cycle) {
     uint64_t at = WW_SB_CYCLE(entry);
     if (at <= cycle) {
-        ww_make_ready(sm, w, w->head->group, cycle);
+        ww_make_ready(sm, w, cycle);
         return;
     }
     ww_warp_set_state(sm, w, WW_SB_STATE(entry), cycle);
@@ -114,7 +122,7 @@ static inline void ww_head_look(struct ww_sm *sm, struct ww_warp *w, uint64_t cy
 /* A wake-up at `cycle`. Nothing writes a register that the head needs once all of them have a time. */
 static inline void ww_head_wake(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
     if (w->operands_at == cycle)
-        ww_make_ready(sm, w, w->head->group, cycle);
+        ww_make_ready(sm, w, cycle);
     else
         ww_head_look(sm, w, cycle);
 }
