@@ -349,8 +349,9 @@ static inline void run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
             d++;
         } else {
             w->step = step;
-            front = ww_front_refill(sm, w, front);
+            bool follows = step->inst == step[-1].inst + 1;
             d += (int32_t)(step->inst - step[-1].inst);
+            front = follows && core->supply.on ? ww_supply_follow(sm, w, d, front) : ww_front_refill(sm, w, front);
         }
         if (front > cycle + 1) break;
         entry = ww_head_entry(w, d);

@@ -671,6 +671,33 @@ uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const u
 /* Fills the warp's buffer, from `cycle` on; returns the cycle at which its head is there. */
 uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 
+/* As ww_supply_fill with what it does most often: the head, d, follows the instruction before it in the code, and
+ * the lines that are asked for are there. */
+static inline uint64_t ww_supply_follow(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
+                                        uint64_t cycle) {
+    const struct ww_supply_plan *p = &sm->core->supply;
+    uint32_t left = d->left;
+    if (!p->plain) return ww_supply_fill(sm, w, cycle);
+    if (d->line == w->line) {
+        const struct ww_l0 *l0 = &sm->supply.l0[w->sched];
+        if (w->next_line || w->line >= p->last || !l0->where[w->line + 1 - p->first])
+            return ww_supply_fill(sm, w, cycle);
+        uint64_t arrival = l0->line[l0->where[w->line + 1 - p->first] - 1].arrival;
+        w->next_line = arrival >> WW_FROM_BITS > cycle ? arrival : WW_ARRIVAL(cycle, WW_FROM_L0);
+        w->missed = false;
+    } else {
+        if (d->line != w->line + 1 || !w->next_line || w->next_line >> WW_FROM_BITS > cycle || w->missed ||
+            left <= p->ahead)
+            return ww_supply_fill(sm, w, cycle);
+        w->line = d->line;
+        w->next_line = 0;
+        left -= p->ahead;
+    }
+    w->buffered = (uint8_t)left;
+    sm->core->counter[WW_C_FETCH] += (left + 1) / 2;
+    return cycle;
+}
+
 /* The same as ww_front_fill. */
 static inline uint64_t ww_front_refill(struct ww_sm *sm, struct ww_warp *w, uint64_t at) {
     const struct ww_core *core = sm->core;

@@ -4,19 +4,16 @@
 
 #include <string.h>
 
-/* Where a line comes from, in the low bits of its arrival. */
-enum { FROM_L0, FROM_L15, FROM_L2, FROM_BITS = 2 };
-#define ARRIVAL(cycle, from) ((cycle) << FROM_BITS | (from))
 #define NO_KEY UINT32_MAX
 #define MET_MOST (1u << 16) /* lines of code for which is noted which ones an SM has had */
 #define LISTED_MOST 1024u   /* and for which an L0 notes where they are */
 
 static uint64_t cycle_of(uint64_t arrival) {
-    return arrival >> FROM_BITS;
+    return arrival >> WW_FROM_BITS;
 }
 
 static uint32_t from_of(uint64_t arrival) {
-    return (uint32_t)(arrival & ((1u << FROM_BITS) - 1));
+    return (uint32_t)(arrival & ((1u << WW_FROM_BITS) - 1));
 }
 
 /* ---- the L1.5 ---- */
@@ -33,7 +30,7 @@ static bool meets_first(struct ww_sm *sm, uint32_t key) {
 static uint64_t ask(struct ww_sm *sm, uint32_t key, uint64_t cycle) {
     const struct ww_gpu_spec *g = sm->core->gpu;
     uint64_t *n = sm->core->counter, there = cycle;
-    uint32_t line = ww_tags_find(&sm->icache, key), from = FROM_L15;
+    uint32_t line = ww_tags_find(&sm->icache, key), from = WW_FROM_L15;
     n[WW_C_FETCH_L15]++;
     if (line == WW_NO_LINE) {
         line = ww_tags_victim(&sm->icache, key);
@@ -49,9 +46,9 @@ static uint64_t ask(struct ww_sm *sm, uint32_t key, uint64_t cycle) {
     }
     if (sm->icache_ready[line] > there) {
         there = sm->icache_ready[line];
-        from = FROM_L2;
+        from = WW_FROM_L2;
     }
-    return ARRIVAL(there + g->icache_l0_miss_cycles, from);
+    return WW_ARRIVAL(there + g->icache_l0_miss_cycles, from);
 }
 
 /* ---- an L0 and its stream buffer ---- */
@@ -123,7 +120,7 @@ static inline uint64_t look_up(struct ww_sm *sm, struct ww_l0 *l0, uint32_t key,
     } else {
         arrival = miss(sm, l0, key, cycle);
     }
-    return cycle_of(arrival) > cycle ? arrival : ARRIVAL(cycle, FROM_L0);
+    return cycle_of(arrival) > cycle ? arrival : WW_ARRIVAL(cycle, WW_FROM_L0);
 }
 
 /* ---- a warp's buffer ---- */
@@ -133,7 +130,7 @@ static inline void go_on(struct ww_sm *sm, struct ww_l0 *l0, struct ww_warp *w, 
     if (w->line < sm->core->supply.last)
         w->next_line = look_up(sm, l0, w->line + 1, cycle, &w->missed);
     else
-        w->next_line = ARRIVAL(cycle, FROM_L0);
+        w->next_line = WW_ARRIVAL(cycle, WW_FROM_L0);
 }
 
 /* The head's line was not in the L0: the warp resumes so many cycles later than on a hit. */
@@ -142,7 +139,7 @@ static uint64_t enter(const struct ww_core *core, const struct ww_warp *w, uint6
     if (!w->buffered) return arrival; /* it starts */
     const struct ww_dinst *before = &core->code.inst[w->step[-1].inst];
     if (before->stall > before->next_fetch) from += before->stall - before->next_fetch;
-    return cycle_of(arrival) < from ? ARRIVAL(from, FROM_L15) : arrival;
+    return cycle_of(arrival) < from ? WW_ARRIVAL(from, WW_FROM_L15) : arrival;
 }
 
 /* The warp has gone elsewhere, or comes to another line; returns when that is there. (Apart, as a miss is.) */
@@ -168,7 +165,7 @@ static __attribute__((noinline)) uint64_t enter_line(struct ww_sm *sm, struct ww
     core->counter[WW_C_FETCH] += (left + 1) / 2; /* two instructions at a time */
     if (cycle_of(arrival) <= cycle) return cycle;
     if (w->front_state == WW_S_NO_INST)
-        w->front_state = from_of(arrival) == FROM_L2 ? WW_S_NO_INST_L15 : WW_S_NO_INST_L0;
+        w->front_state = from_of(arrival) == WW_FROM_L2 ? WW_S_NO_INST_L15 : WW_S_NO_INST_L0;
     return cycle_of(arrival);
 }
 
@@ -228,6 +225,7 @@ void ww_supply_plan(struct ww_core *core, bool cold) {
     p->kept = !cold && last - first < g->icache_kb * 1024 / g->icache_line;
     p->fits = last - first < p->sets * p->ways;
     p->listed = last - first < LISTED_MOST;
+    p->plain = p->fits && p->listed;
 }
 
 void ww_supply_forget(struct ww_sm *sm) {

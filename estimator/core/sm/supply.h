@@ -27,6 +27,10 @@ struct ww_core;
 
 #define WW_INST_BYTES 16u /* of an instruction, from Volta on */
 
+/* Where a line comes from, in the low bits of its arrival. */
+enum { WW_FROM_L0, WW_FROM_L15, WW_FROM_L2, WW_FROM_BITS = 2 };
+#define WW_ARRIVAL(cycle, from) ((cycle) << WW_FROM_BITS | (from))
+
 /* The same in all SMs; made once a launch. */
 struct ww_supply_plan {
     bool on;
@@ -38,6 +42,7 @@ struct ww_supply_plan {
     bool kept;                  /* the L1.5 has the whole code from a launch before */
     bool fits;                  /* the L0 has room for the whole code */
     bool listed;                /* the code is so short that L0s keep a list of where its lines are */
+    bool plain;                 /* both: a line that is there is only looked up */
 };
 
 struct ww_l0_line {
