@@ -26,7 +26,8 @@ static void start_warp(struct ww_sm *sm, uint32_t id, uint32_t cta, const struct
                           .icache_key = UINT64_MAX,
                           .sched = (uint8_t)(id % schedulers),
                           .slot = (uint8_t)(id / schedulers),
-                          .cta = (uint8_t)cta};
+                          .cta = (uint8_t)cta,
+                          .number = (uint8_t)id};
     if (sm->depend) ww_depend_begin(sm, w, id);
     uint64_t fetch = cycle + core->gpu->launch_cta_cycles;
     if (stream->step_count == 0) {

@@ -102,7 +102,7 @@ static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct
         if (l->count++ == 0 && l->free <= cycle) l->free = from;
         if (l->count == l->capacity) ww_lsu_close(sm);
     }
-    *e = (struct ww_lsu_entry){access, w->pool, from, inst, mask, (uint16_t)(w - sm->warp), quick};
+    *e = (struct ww_lsu_entry){access, w->pool, from, inst, mask, w->number, quick};
     sm->core->inflight++;
     w->inflight++;
     w->memory_count++;

@@ -89,7 +89,7 @@ struct ww_warp {
     bool resident, pending, done; /* pending: a reply wakes it, not a cycle */
     bool paused;                  /* with its CTA */
     bool fenced, barred, starved; /* starved: its CTA waits for shared memory */
-    bool missed;                  /* supply.c: the L0 lacked the line that next_line is of */
+    uint8_t number;               /* place in the SM's array */
 
     uint64_t *board;                /* scoreboard, by dense register */
     const struct ww_step *end;      /* past its last step */
@@ -113,6 +113,7 @@ struct ww_warp {
     const struct ww_step *admitted; /* const_operand.c: it has waited for the constant of this one */
     uint32_t async_count;
     bool awaits, released; /* it waits for a write before its load (waits.h); has waited for it */
+    bool missed;           /* supply.c: the L0 lacked the line that next_line is of */
 };
 
 /* What others have taken of what a scheduler's tensor core needs, as of its last instruction of a warpgroup

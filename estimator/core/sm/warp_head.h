@@ -60,9 +60,9 @@ static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_
     uint64_t most = sm->now + WW_WHEEL_SPAN;
     if (cycle <= most)
         most = cycle;
-    else if (sm->booked && ww_booked_wake(sm->booked, (uint32_t)(w - sm->warp), cycle))
+    else if (sm->booked && ww_booked_wake(sm->booked, w->number, cycle))
         return;
-    ww_wheel_set(&sm->wheel, most, (uint32_t)(w - sm->warp));
+    ww_wheel_set(&sm->wheel, most, w->number);
 }
 
 /* The warp's head has its operands. A scheduler that issues greedily does nothing before its unit is free. */
