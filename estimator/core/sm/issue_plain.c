@@ -16,6 +16,7 @@
 struct tally {
     struct ww_sm *sm;
     uint64_t cycle, issues;
+    uint64_t end; /* before which instructions of a run issue */
 };
 
 /* ---- a launch ---- */
@@ -226,12 +227,15 @@ static inline uint64_t run_end(const struct ww_core *core, uint64_t cycle) {
     return core->epochs.end < cycle + AHEAD ? core->epochs.end : cycle + AHEAD;
 }
 
-/* Cycles after `cycle` that the CTA lasts at least: a warp issues one of its instructions in a cycle. */
+/* Cycles from now on that the CTA lasts at least: a scheduler issues one of its instructions in a cycle. */
 static uint64_t lasts(const struct ww_sm *sm, const struct ww_cta *cta) {
-    uint64_t most = 0;
-    for (const struct ww_warp *w = &sm->warp[cta->first_warp], *end = w + cta->warps; w < end; w++)
-        if (!w->done && (uint64_t)(w->end - w->step) > most + 1) most = (uint64_t)(w->end - w->step) - 1;
-    return most;
+    uint64_t left[WW_SCHEDULERS_MOST] = {0}, most = 1;
+    for (const struct ww_warp *w = &sm->warp[cta->first_warp], *end = w + cta->warps; w < end; w++) {
+        if (w->done) continue;
+        uint64_t sum = left[w->sched] += (uint64_t)(w->end - w->step);
+        most = sum > most ? sum : most;
+    }
+    return most - 1;
 }
 
 __attribute__((noinline)) static void find_full(struct ww_sm *sm) {
@@ -255,14 +259,16 @@ static inline bool no_cta_comes(struct ww_sm *sm, uint64_t cycle) {
     return cycle < sm->full_until;
 }
 
-/* No other warp of the scheduler becomes ready before `at`, and none but those that are is the cause of a slot.
- * *quiet: the cycle up to which that is known of wake-ups. */
-static bool is_quiet(struct ww_sm *sm, const struct ww_sched *s, uint64_t at, uint64_t *quiet) {
-    if (ww_sched_causes(s) & ~QUIET || !no_cta_comes(sm, at)) return false;
-    if (sm->booked && at > sm->booked->far_first) return false; /* these are not in the wheel yet */
-    for (; *quiet < at; ++*quiet)
-        if (sm->wheel.slot[*quiet & 255] & s->own) return false;
-    return true;
+/* The cycle before which no other warp of the scheduler becomes ready, and none but those that are is the cause
+ * of a slot; as far as `end` and known for `at`. It stays so while one of its warps runs. */
+static uint64_t quiet_until(struct ww_sm *sm, const struct ww_sched *s, uint64_t at, uint64_t end) {
+    const struct ww_wheel *wheel = &sm->wheel;
+    if (ww_sched_causes(s) & ~QUIET || !no_cta_comes(sm, at)) return 0;
+    if (sm->core->main->next_cta < sm->core->main->cta_count && sm->full_until <= end) end = sm->full_until - 1;
+    if (sm->booked && sm->booked->far_first < end) end = sm->booked->far_first; /* not in the wheel yet */
+    for (uint64_t cycle = sm->now; (cycle = ww_wheel_next(wheel, cycle)) < end;)
+        if (wheel->slot[cycle & 255] & s->own) return cycle;
+    return end;
 }
 
 /* None of those that are ready, but the one that issues by the group, issues before `at`. */
@@ -332,7 +338,7 @@ static inline void run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     struct ww_core *core = sm->core;
     const struct ww_step *first = w->step, *step = first, *last = w->end - 1;
     const struct ww_dinst *d = w->head;
-    uint64_t cycle = t->cycle, quiet = cycle + 1, lost = 0, entry = 0, front, next;
+    uint64_t cycle = t->cycle, quiet = 0, lost = 0, entry = 0, front, next;
     count_lost(s, cycle);
     if (w->since < cycle) ww_epochs_count(&core->epochs, w->counts, w->state, w->since, cycle);
     ww_ready_remove(s, w->slot, d->group);
@@ -357,10 +363,11 @@ static inline void run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         entry = ww_head_entry(w, d);
         if (WW_SB_CYCLE(entry) > cycle + 1 || !d->runs) break;
         at = s->unit_free[d->group] > next ? s->unit_free[d->group] : next;
-        if (at >= run_end(core, t->cycle) || step >= last || !fetch_is_local(sm, w, step, at)) break;
+        if (at >= t->end || step >= last || !fetch_is_local(sm, w, step, at)) break;
         if (at > cycle + 1) {
-            if (!others_wait(s, d->group, at) || !is_quiet(sm, s, at, &quiet)) break;
-            core->epochs.inst[step->inst].stall[WW_S_EXCESS_ALU] += at - cycle - 1;
+            if (!others_wait(s, d->group, at)) break;
+            if (at > quiet && at > (quiet = quiet_until(sm, s, at, t->end))) break;
+            core->epochs.issued[step->inst].excess += at - cycle - 1;
             lost += at - cycle - 1;
         }
         cycle = at;
@@ -439,7 +446,7 @@ static inline uint64_t schedule(struct tally *t, struct ww_sched *s) {
 }
 
 uint64_t ww_issue_plain(struct ww_sm *sm, uint64_t cycle) {
-    struct tally t = {.sm = sm, .cycle = cycle};
+    struct tally t = {.sm = sm, .cycle = cycle, .end = run_end(sm->core, cycle)};
     uint64_t next = WW_NEVER;
     sm->issue_at = WW_NEVER; /* an issue may make another scheduler's warps ready */
     const uint32_t count = sm->core->gpu->sm_schedulers;

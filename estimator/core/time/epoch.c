@@ -47,6 +47,7 @@ enum ww_code ww_epochs_begin(struct ww_epochs *e, uint32_t length, struct ww_ins
 void ww_epochs_settle(struct ww_epochs *e, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         e->inst[i].stall[WW_S_ISSUED] += e->issued[i].issues;
+        e->inst[i].stall[WW_S_EXCESS_ALU] += e->issued[i].excess;
         e->inst[i].counter[WW_I_ISSUES] += e->issued[i].issues;
         e->inst[i].counter[WW_I_THREAD_INSTRUCTIONS] += e->issued[i].threads;
         e->issued[i] = (struct ww_issue_count){0};

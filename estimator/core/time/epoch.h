@@ -18,6 +18,7 @@ struct ww_inst_count {
  * host's caches. */
 struct ww_issue_count {
     uint64_t issues, threads;
+    uint64_t excess; /* cycles in WW_S_EXCESS_ALU */
 };
 
 struct ww_epochs {
