@@ -70,7 +70,7 @@ bool ww_issue_plain_allowed(const struct ww_sm *sm) {
 /* The scheduler's slots before `cycle` that it has not counted are lost. */
 static inline void count_lost(struct ww_sched *s, uint64_t cycle) {
     if (s->counted >= cycle) return;
-    if (s->blocked_until > s->counted) {
+    if (WW_UNLIKELY(s->blocked_until > s->counted)) {
         ww_issue_count(s, cycle); /* register ports delayed some of them */
         return;
     }
@@ -128,7 +128,7 @@ static inline void look(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w,
 
 static inline void add_issue(struct ww_issue_count *n, uint32_t mask) {
     n->issues++;
-    n->threads += mask == UINT32_MAX ? 32 : ww_bits(mask);
+    n->threads += WW_LIKELY(mask == UINT32_MAX) ? 32 : ww_bits(mask);
 }
 
 static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct ww_warp *w,
@@ -309,7 +309,7 @@ static void end_run(struct tally *t, struct ww_sched *s, struct ww_warp *w, cons
 
 static inline void lead_memory(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d, uint64_t cycle) {
     const struct ww_step *step = w->step;
-    if (step->mask) {
+    if (WW_LIKELY(step->mask)) {
         set_results(w, d, WW_SB(WW_NEVER, (uint64_t)d->state));
         ww_lsu_push(sm, w, d, step->inst, step->mask, d->access ? w->access : NULL, cycle);
     } else {
@@ -374,7 +374,7 @@ static inline void run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
         take_port(core, s, d, cycle);
         set_results(w, d, WW_SB(cycle + d->latency, (uint64_t)d->state));
     }
-    if (lost) {
+    if (WW_UNLIKELY(lost)) {
         s->slot[WW_SLOT_EXCESS_ALU] += lost;
         core->epochs.now->warp_cycles[WW_S_EXCESS_ALU] += lost;
     }
@@ -404,7 +404,7 @@ static inline void tell(struct tally *t) {
 static inline void issue_warp(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
     const struct ww_dinst *d = w->head;
     bool follows = w->step + 1 < w->end;
-    if (follows && d->leads) {
+    if (WW_LIKELY(follows && d->leads)) {
         run(t, s, w);
     } else if (follows && d->lane != WW_LANE_NONE) {
         issue(t, s, w, d);
@@ -438,9 +438,9 @@ static inline struct ww_warp *pick(const struct ww_sched *s, uint64_t cycle) {
 /* The scheduler lets a warp issue, if one can; returns the cycle in which it tries again. */
 static inline uint64_t schedule(struct tally *t, struct ww_sched *s) {
     uint64_t cycle = t->cycle;
-    if (s->next_issue > cycle) return s->next_issue;
+    if (WW_UNLIKELY(s->next_issue > cycle)) return s->next_issue;
     struct ww_warp *w = pick(s, cycle);
-    if (!w) return ww_issue_next_try(s, cycle + 1);
+    if (WW_UNLIKELY(!w)) return ww_issue_next_try(s, cycle + 1);
     issue_warp(t, s, w);
     return ww_issue_next_try(s, s->counted);
 }

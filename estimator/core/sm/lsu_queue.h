@@ -59,7 +59,7 @@ uint32_t ww_lsu_overtake(struct ww_lsu *l, uint64_t from, uint32_t at);
  * at the same time, most often all of them. */
 static inline struct ww_lsu_entry *ww_lsu_insert(struct ww_lsu *l, uint64_t from) {
     uint32_t at = (l->head + l->count) & l->ring_mask, last = (at - 1) & l->ring_mask;
-    if (l->count && l->ring[last].from > from) at = ww_lsu_overtake(l, from, at);
+    if (l->count && WW_UNLIKELY(l->ring[last].from > from)) at = ww_lsu_overtake(l, from, at);
     return &l->ring[at];
 }
 
@@ -92,7 +92,7 @@ static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct
     uint16_t quick = ww_lsu_quick(sm, d, access);
     if (access) __builtin_prefetch((const void *)((uintptr_t)access + 64));
     if (access && !quick) ww_lsu_expect(&sm->core->banks, access, w->pool, d);
-    if (l->sub) {
+    if (WW_LIKELY(l->sub)) {
         from = ww_lsu_take_place(&l->sub[w->sched], cycle);
         if (l->count == 0) l->busy = l->free;
         e = ww_lsu_insert(l, from);
@@ -100,7 +100,7 @@ static inline void ww_lsu_push(struct ww_sm *sm, struct ww_warp *w, const struct
     } else {
         e = &l->ring[(l->head + l->count) & l->ring_mask];
         if (l->count++ == 0 && l->free <= cycle) l->free = from;
-        if (l->count == l->capacity) ww_lsu_close(sm);
+        if (WW_UNLIKELY(l->count == l->capacity)) ww_lsu_close(sm);
     }
     *e = (struct ww_lsu_entry){access, w->pool, from, inst, mask, w->number, quick};
     sm->core->inflight++;

@@ -19,6 +19,7 @@
 
 #include "../../result/result.h"
 #include "../../base/bits.h"
+#include "../../base/likely.h"
 #include "../../mech/lsu/lsu.h"
 #include "../../mech/pipe/pipe.h"
 #include "../../mech/sched/sched.h"
@@ -678,17 +679,17 @@ static inline uint64_t ww_supply_follow(struct ww_sm *sm, struct ww_warp *w, con
                                         uint64_t cycle) {
     const struct ww_supply_plan *p = &sm->core->supply;
     uint32_t left = d->left;
-    if (!p->plain) return ww_supply_fill(sm, w, cycle);
+    if (WW_UNLIKELY(!p->plain)) return ww_supply_fill(sm, w, cycle);
     if (d->line == w->line) {
         const struct ww_l0 *l0 = &sm->supply.l0[w->sched];
-        if (w->next_line || w->line >= p->last || !l0->where[w->line + 1 - p->first])
+        if (WW_UNLIKELY(w->next_line || w->line >= p->last || !l0->where[w->line + 1 - p->first]))
             return ww_supply_fill(sm, w, cycle);
         uint64_t arrival = l0->line[l0->where[w->line + 1 - p->first] - 1].arrival;
         w->next_line = arrival >> WW_FROM_BITS > cycle ? arrival : WW_ARRIVAL(cycle, WW_FROM_L0);
         w->missed = false;
     } else {
-        if (d->line != w->line + 1 || !w->next_line || w->next_line >> WW_FROM_BITS > cycle || w->missed ||
-            left <= p->ahead)
+        bool there = w->next_line && w->next_line >> WW_FROM_BITS <= cycle && !w->missed;
+        if (WW_UNLIKELY(d->line != w->line + 1 || !there || left <= p->ahead))
             return ww_supply_fill(sm, w, cycle);
         w->line = d->line;
         w->next_line = 0;

@@ -51,14 +51,15 @@ static inline uint64_t ww_head_entry(const struct ww_warp *w, const struct ww_di
     const uint64_t *board = w->board;
     if (!d->check_count) return 0;
     uint64_t latest = ww_later(ww_later(board[r[0]], board[r[1]]), ww_later(board[r[2]], board[r[3]]));
-    for (uint32_t i = WW_LOOK; i < d->check_count; i++) latest = ww_later(latest, board[r[i]]);
+    if (WW_UNLIKELY(d->check_count > WW_LOOK))
+        for (uint32_t i = WW_LOOK; i < d->check_count; i++) latest = ww_later(latest, board[r[i]]);
     return latest;
 }
 
 /* Wakes the warp in `cycle`, or as late as the wheel reaches. */
 static inline void ww_wake_at(struct ww_sm *sm, const struct ww_warp *w, uint64_t cycle) {
     uint64_t most = sm->now + WW_WHEEL_SPAN;
-    if (cycle <= most)
+    if (WW_LIKELY(cycle <= most))
         most = cycle;
     else if (sm->booked && ww_booked_wake(sm->booked, w->number, cycle))
         return;

@@ -6,6 +6,7 @@
 #define WW_CORE_EPOCH_H
 
 #include "../../base/err.h"
+#include "../../base/likely.h"
 #include "../../result/result.h"
 
 /* Counters of one static instruction. */
@@ -46,7 +47,7 @@ void ww_epochs_count_long(struct ww_epochs *e, uint32_t state, uint64_t from, ui
 static inline void ww_epochs_count(struct ww_epochs *e, struct ww_inst_count *inst, uint32_t state,
                                    uint64_t from, uint64_t to) {
     inst->stall[state] += to - from;
-    if (from >= e->first && to <= e->end)
+    if (WW_LIKELY(from >= e->first && to <= e->end))
         e->now->warp_cycles[state] += to - from;
     else
         ww_epochs_count_long(e, state, from, to);
