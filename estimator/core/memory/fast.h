@@ -74,15 +74,19 @@ struct ww_fast_slice {
     struct ww_fast_wait *wait;        /* l2.coalesce: by hash of the address; NULL: none */
 };
 
-/* A bank, and the rows that it has, had or will have open; two lines of the host. */
-struct ww_fast_bank {
-    _Alignas(WW_HOST_LINE) uint32_t row[WW_FAST_ROWS];
-    uint64_t until[WW_FAST_ROWS]; /* they are open before it; UINT64_MAX: no other one is to be opened yet */
-    uint64_t closed;              /* cycle from which on the bank may be activated after its refresh */
-    uint8_t next;                 /* row to be forgotten next */
-    uint8_t last;                 /* that with the latest activate */
-    uint64_t act[WW_FAST_ROWS];   /* activates */
-    uint64_t pre[WW_FAST_ROWS];   /* earliest precharges */
+/* A row that a bank has, had or will have open. Times are DRAM cycles from the channel's `base` on. */
+struct ww_fast_row {
+    int32_t act, pre;  /* its activate, and its earliest precharge */
+    int32_t until;     /* it is open before; INT32_MAX: no other one is to be opened yet */
+    uint32_t number;
+};
+
+struct ww_fast_bank { /* a line of the host */
+    _Alignas(WW_HOST_LINE) struct ww_fast_row row[WW_FAST_ROWS]; /* the latest activate first */
+};
+
+struct ww_fast_times { /* of DRAM, in its cycles */
+    int32_t trcd, trp, tras, trfc, trtp, write;
 };
 
 struct ww_fast_write { /* that the controller holds */
@@ -99,9 +103,11 @@ struct ww_fast_channel {
     struct ww_calendar
         *group; /* by bank group; NULL: one column command after another, whatever their groups */
     struct ww_fast_bank *bank;
+    int32_t *closed;             /* by bank: from when on it may be activated after its refresh */
     struct ww_places room[2]; /* by direction: bursts, in L2 cycles */
     struct ww_places
         *waiting;         /* for the prefetcher, if there is one: reads that wait, however many bursts each */
+    uint64_t base;        /* cycle that times of rows are counted from */
     uint64_t refresh_due; /* UINT64_MAX: never */
     uint64_t open_since;  /* UINT64_MAX: no bank has been opened yet */
     uint32_t refresh_bank;
@@ -141,6 +147,7 @@ struct ww_fast {
     struct ww_calendar *trunk, link[2];
     uint32_t trunks, ports;
     uint32_t activate_units;   /* of the calendar: an activate's part of tFAW, or tRRD */
+    struct ww_fast_times times;
     struct ww_fast_page *page; /* ring of tlb.misses, the last one at page_at - 1 */
     uint32_t pages, page_at;
     struct ww_places walkers;

@@ -1,17 +1,37 @@
 /* DRAM of fast replay: banks that remember rows, calendars for the bus, bank groups and activates. */
 #include "fast_dram.h"
 
+void ww_fast_move_base(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle) {
+    uint64_t base = cycle - WW_FAST_SPAN / 2;
+    int32_t past = base - c->base < INT32_MAX ? (int32_t)(base - c->base) : INT32_MAX;
+    for (uint32_t i = 0; i < f->dram->banks * WW_FAST_ROWS; i++) {
+        struct ww_fast_row *r = &c->bank[i / WW_FAST_ROWS].row[i % WW_FAST_ROWS];
+        int32_t *time[] = {&r->act, &r->pre, &r->until};
+        for (uint32_t k = 0; k < 3; k++)
+            if (*time[k] != INT32_MAX) *time[k] = *time[k] > past ? *time[k] - past : 0;
+    }
+    for (uint32_t i = 0; i < f->dram->banks; i++) c->closed[i] = c->closed[i] > past ? c->closed[i] - past : 0;
+    c->base = base;
+}
+
+/* Makes room for one more row in front of row k; the one with the first activate is forgotten. */
+static inline struct ww_fast_row *insert(struct ww_fast_bank *b, uint32_t k) {
+    for (uint32_t i = WW_FAST_ROWS - 1; i > k; i--) b->row[i] = b->row[i - 1];
+    return &b->row[k];
+}
+
 /* The bank is refreshed when it is due: what it has open is closed. */
 static void refresh_bank(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b) {
-    const struct ww_dram_timing *t = &f->dram->timing;
-    uint64_t start = c->refresh_due;
+    const struct ww_fast_times *t = &f->times;
+    int32_t due = (int32_t)(c->refresh_due - c->base), start = due;
     for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
-        if (b->until[k] <= c->refresh_due) continue;
-        if (b->until[k] == UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
-        start = ww_dram_max(start, ww_dram_max(b->pre[k], c->refresh_due) + t->trp);
-        b->until[k] = start - t->trp;
+        struct ww_fast_row *r = &b->row[k];
+        if (r->until <= due) continue;
+        if (r->until == INT32_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
+        start = ww_fast_most(start, ww_fast_most(r->pre, due) + t->trp);
+        r->until = start - t->trp;
     }
-    b->closed = start + t->trfc;
+    c->closed[b - c->bank] = start + t->trfc;
 }
 
 /* All banks, due at c->refresh_due. Reservations of the bus stay; the bus takes no new ones during the refresh.
@@ -47,77 +67,55 @@ void ww_fast_refresh(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycl
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The first cycle from `ready` on at which the bank may activate a row between others, or behind them; `cycle`:
- * when it was asked for. */
-static inline uint64_t find_gap(const struct ww_dram_timing *t, const struct ww_fast_bank *b, uint64_t cycle,
-                                uint64_t ready) {
-    const uint64_t trp = t->trp, busy = t->tras + trp;
-    uint64_t next[WW_FAST_ROWS],
-        end[WW_FAST_ROWS]; /* from `end` on the row is not in the way; else from `next` */
-    for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
-        uint64_t closed = b->pre[k] + trp, until = b->until[k];
-        next[k] = ww_dram_max(b->pre[k], cycle) + trp;
-        end[k] = until == UINT64_MAX ? closed : until < next[k] ? until : next[k];
-    }
-    for (bool again = true; again;) {
-        again = false;
-        for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
-            bool waits = (ready < end[k]) & (ready + busy > b->act[k]);
-            ready = waits ? next[k] : ready;
-            again |= waits;
-        }
+/* Whether a row that is wanted at `at`, and may be activated at `ready`, must wait for the row r to be closed;
+ * then *ready is when it has been. */
+static inline void wait_for_row(const struct ww_fast_times *t, const struct ww_fast_row *r, int32_t at,
+                                int32_t *ready) {
+    int32_t next = ww_fast_most(r->pre, at) + t->trp, end = r->until < next ? r->until : next;
+    if (r->until == INT32_MAX) end = r->pre + t->trp;
+    if (*ready < end) *ready = next;
+}
+
+/* The first cycle from `ready` on at which the bank may activate a row, wanted at `at`, between others or behind
+ * them. */
+static int32_t find_gap(const struct ww_fast_times *t, const struct ww_fast_bank *b, int32_t at,
+                        int32_t ready) {
+    for (uint32_t k = WW_FAST_ROWS; k--;) {
+        const struct ww_fast_row *r = &b->row[k];
+        if (ready + t->tras + t->trp > r->act) wait_for_row(t, r, at, &ready);
     }
     return ready;
 }
 
-/* A row is activated at `act`: those that are open then are closed before it. Returns the cycle before which it
- * is open itself. */
-static inline uint64_t close_others(struct ww_fast *f, struct ww_fast_bank *b, uint64_t act) {
-    const uint64_t trp = f->dram->timing.trp;
-    uint64_t until = UINT64_MAX;
-    for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
-        if (b->act[k] > act) {
-            if (b->act[k] - trp < until) until = b->act[k] - trp;
-        } else if (b->until[k] > act - trp) {
-            if (b->until[k] == UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
-            b->until[k] = act - trp;
-        }
-    }
-    if (until != UINT64_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
-    return until;
-}
-
-uint32_t ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b, uint32_t row,
-                          uint64_t cycle) {
-    const struct ww_dram_timing *t = &f->dram->timing;
-    uint32_t last = b->last, new = b->next;
-    uint64_t ready = cycle < b->closed && cycle + t->trfc + t->trp >= b->closed ? b->closed : cycle, act, until;
-    if (b->until[last] == UINT64_MAX && ready >= b->act[last]) { /* instead of the last one, which is open */
-        uint64_t pre = b->pre[last];
-        if (ready < pre + t->trp) ready = ww_dram_max(ready, ww_dram_max(pre, cycle) + t->trp);
-        act = ww_calendar_take(&c->activates, ready, f->activate_units);
+struct ww_fast_row *ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
+                                     uint32_t number, int32_t at) {
+    const struct ww_fast_times *t = &f->times;
+    int32_t ready = at, until = INT32_MAX, closed = c->closed[b - c->bank];
+    if (at < closed && at + t->trfc + t->trp >= closed) ready = closed;
+    if (ready >= b->row[0].act)
+        wait_for_row(t, &b->row[0], at, &ready);
+    else
+        ready = find_gap(t, b, at, ready);
+    uint64_t cycle =
+        ww_calendar_take(&c->activates, c->base + (uint64_t)(int64_t)ready, f->activate_units);
+    int32_t act = (int32_t)(cycle - c->base);
+    uint32_t k = 0;
+    while (k < WW_FAST_ROWS && b->row[k].act > act) k++;
+    if (k) {
+        until = b->row[k - 1].act - t->trp;
         f->counter[WW_C_DRAM_PRECHARGE]++;
-        b->until[last] = act - t->trp;
-        until = UINT64_MAX;
-    } else {
-        act = ww_calendar_take(&c->activates, find_gap(t, b, cycle, ready), f->activate_units);
-        until = close_others(f, b, act);
+    }
+    if (k == WW_FAST_ROWS) {
+        k--;
+    } else if (b->row[k].until > act - t->trp) {
+        if (b->row[k].until == INT32_MAX) f->counter[WW_C_DRAM_PRECHARGE]++;
+        b->row[k].until = act - t->trp;
     }
     f->counter[WW_C_DRAM_ACTIVATE]++;
-    if (act < c->open_since) c->open_since = act;
-    b->row[new] = row;
-    b->until[new] = until;
-    b->act[new] = act;
-    b->pre[new] = act + t->tras;
-    b->next = (uint8_t)((new + 1) % WW_FAST_ROWS);
-    if (until == UINT64_MAX && new != last) {
-        b->last = (uint8_t) new;
-        return new;
-    }
-    b->last = 0;
-    for (uint32_t k = 1; k < WW_FAST_ROWS; k++)
-        if (b->act[k] > b->act[b->last]) b->last = (uint8_t)k;
-    return new;
+    if (cycle < c->open_since) c->open_since = cycle;
+    struct ww_fast_row *r = insert(b, k);
+    *r = (struct ww_fast_row){act, act + t->tras, until, number};
+    return r;
 }
 
 /* ---- writes ---------------------------------------------------------------------------------- */
@@ -152,10 +150,11 @@ static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32
         const struct ww_dram_place place = c->write[0].place;
         uint64_t *word = &banks[place.bank >> 6], bit = UINT64_C(1) << (place.bank & 63);
         uint32_t n = take_row(c, &count);
-        struct ww_fast_bank *b = &c->bank[place.bank];
-        uint32_t k = ww_fast_find_row(f, c, b, place.row, n, begin);
-        uint64_t at = ww_dram_max(start, b->act[k] + t->trcd), last = at + (n - 1) * t->group_gap;
-        ww_fast_used(f, b, k, WW_DRAM_WRITE, last);
+        struct ww_fast_row *r =
+            ww_fast_find_row(f, c, &c->bank[place.bank], place.row, n, (int32_t)(begin - c->base));
+        uint64_t ready = c->base + (uint64_t)(int64_t)(r->act + f->times.trcd);
+        uint64_t at = ww_dram_max(start, ready), last = at + (n - 1) * t->group_gap;
+        ww_fast_used(f, r, WW_DRAM_WRITE, (int32_t)(last - c->base));
         bursts += n;
         if (at < first) first = at;
         if (!(*word & bit) && last + t->gap > end) end = last + t->gap;
@@ -208,6 +207,7 @@ void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint
     struct ww_dram_place place = ww_addrmap_dram(f->l2->map, slice, number << f->l2->line_shift);
     uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
     uint64_t at = ww_clock_cycle(&d->clock, ww_clock_time(f->l2->clock, cycle)), last = at;
+    ww_fast_near(f, c, at);
     if (c->refresh_due <= at) ww_fast_refresh(f, c, at);
     ww_fast_count(f, mask, bursts, WW_DRAM_WRITE);
     if (c->read || c->writes) {
@@ -229,15 +229,22 @@ bool ww_fast_dram_init(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct 
     uint64_t quarter = ((d->timing.tfaw << WW_CALENDAR_UNIT) + 3) / 4,
              trrd = d->timing.trrd << WW_CALENDAR_UNIT;
     f->activate_units = (uint32_t)ww_dram_max(quarter, trrd);
+    f->times = (struct ww_fast_times){.trcd = (int32_t)d->timing.trcd,
+                                      .trp = (int32_t)d->timing.trp,
+                                      .tras = (int32_t)d->timing.tras,
+                                      .trfc = (int32_t)d->timing.trfc,
+                                      .trtp = (int32_t)d->timing.trtp,
+                                      .write = (int32_t)(d->timing.twl + d->timing.burst + d->timing.twr)};
     f->channel = ww_arena_array(arena, d->channels, sizeof *f->channel);
     if (!f->channel) return false;
     for (uint32_t i = 0; i < d->channels; i++) {
         struct ww_fast_channel *c = &f->channel[i];
         c->refresh_due = d->timing.trefi ? d->channel[i].refresh_due : UINT64_MAX;
         c->bank = ww_arena_lines(arena, d->banks, sizeof *c->bank);
-        if (!c->bank) return false;
+        c->closed = ww_arena_lines(arena, d->banks, sizeof *c->closed);
+        if (!c->bank || !c->closed) return false;
         for (uint32_t b = 0; b < d->banks; b++)
-            for (uint32_t k = 0; k < WW_FAST_ROWS; k++) c->bank[b].row[k] = UINT32_MAX;
+            for (uint32_t k = 0; k < WW_FAST_ROWS; k++) c->bank[b].row[k].number = UINT32_MAX;
         c->open_since = UINT64_MAX;
         if (f->l2->prefetch.window && !(c->waiting = ww_arena_array(arena, 1, sizeof *c->waiting)))
             return false;
@@ -257,6 +264,7 @@ void ww_fast_dram_settle(struct ww_fast *f, uint64_t now_ps) {
     uint64_t cycle = ww_clock_cycle(&d->clock, now_ps);
     for (uint32_t i = 0; i < d->channels; i++) {
         struct ww_fast_channel *c = &f->channel[i];
+        ww_fast_near(f, c, cycle);
         if (c->refresh_due <= cycle) ww_fast_refresh(f, c, cycle);
         if (c->writes) drain(f, c, 0, cycle);
         if (cycle <= c->open_since) continue;

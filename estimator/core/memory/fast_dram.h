@@ -13,21 +13,35 @@ void ww_fast_refresh(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycl
 /* Where a batch of writes has the bus, what is read is read behind it: the cycle from which on its row is
  * wanted. */
 uint64_t ww_fast_behind_writes(struct ww_fast_channel *c, uint64_t cycle);
-/* The bank opens a row, asked for at `cycle`: between those that it has open before and after, if there is
- * time, else behind the last. Returns which of its rows it is. */
-uint32_t ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b, uint32_t row,
-                          uint64_t cycle);
+/* The bank opens a row, asked for at `at`: between those that it has open before and after, if there is time,
+ * else behind the last. It is valid until the bank opens the next one. */
+struct ww_fast_row *ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
+                                     uint32_t number, int32_t at);
 
-/* Which of the bank's rows is the row, open at `cycle` or opened for so many bursts. */
-static inline uint32_t ww_fast_find_row(struct ww_fast *f, struct ww_fast_channel *c, struct ww_fast_bank *b,
-                                        uint32_t row, uint32_t bursts, uint64_t cycle) {
-    for (uint32_t k = 0; k < WW_FAST_ROWS; k++) {
-        if (b->row[k] != row || b->until[k] <= cycle) continue;
+/* Times of rows reach so far from the channel's base on; half of it at most is in the past. */
+#define WW_FAST_SPAN (1 << 28)
+/* Moves the base. */
+void ww_fast_move_base(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle);
+/* Requests at `cycle` follow. */
+static inline void ww_fast_near(struct ww_fast *f, struct ww_fast_channel *c, uint64_t cycle) {
+    if ((int64_t)(cycle - c->base) > WW_FAST_SPAN) ww_fast_move_base(f, c, cycle);
+}
+static inline int32_t ww_fast_most(int32_t a, int32_t b) {
+    return a > b ? a : b;
+}
+
+/* The bank's row, open at `at` or opened for so many bursts. */
+static inline struct ww_fast_row *ww_fast_find_row(struct ww_fast *f, struct ww_fast_channel *c,
+                                                   struct ww_fast_bank *b, uint32_t number, uint32_t bursts,
+                                                   int32_t at) {
+    for (uint32_t k = WW_FAST_ROWS; k--;) {
+        struct ww_fast_row *r = &b->row[k];
+        if (r->number != number || r->until <= at) continue;
         f->counter[WW_C_DRAM_ROW_HIT] += bursts;
-        return k;
+        return r;
     }
-    f->counter[WW_C_DRAM_ROW_HIT] += bursts - 1;
-    return ww_fast_open_row(f, c, b, row, cycle);
+    if (bursts > 1) f->counter[WW_C_DRAM_ROW_HIT] += bursts - 1;
+    return ww_fast_open_row(f, c, b, number, at);
 }
 
 /* When the last of so many bursts of the bank's open row is issued, the first not before `cycle`. */
@@ -44,26 +58,24 @@ static inline uint64_t ww_fast_columns(const struct ww_fast *f, struct ww_fast_c
     return ww_dram_max(last, cycle + (bursts - 1) * t->gap);
 }
 
-/* The last column command for the bank's row k is at `last`. */
-static inline void ww_fast_used(struct ww_fast *f, struct ww_fast_bank *b, uint32_t k,
-                                enum ww_dram_direction direction, uint64_t last) {
-    const struct ww_dram_timing *t = &f->dram->timing;
-    uint64_t pre = last + (direction == WW_DRAM_READ ? t->trtp : t->twl + t->burst + t->twr);
-    if (pre > b->pre[k]) b->pre[k] = pre;
-    if (!t->closed_page || b->until[k] != UINT64_MAX) return;
+/* The last column command for the row is at `last`. */
+static inline void ww_fast_used(struct ww_fast *f, struct ww_fast_row *r, enum ww_dram_direction direction,
+                                int32_t last) {
+    r->pre = ww_fast_most(r->pre, last + (direction == WW_DRAM_READ ? f->times.trtp : f->times.write));
+    if (!f->dram->timing.closed_page || r->until != INT32_MAX) return;
     f->counter[WW_C_DRAM_PRECHARGE]++;
-    b->until[k] = b->pre[k];
+    r->until = r->pre;
 }
 
 /* The last column command for the row at `place`. */
 static inline uint64_t ww_fast_access_row(struct ww_fast *f, struct ww_fast_channel *c,
                                           struct ww_dram_place place, uint32_t bursts,
                                           enum ww_dram_direction direction, uint64_t cycle) {
-    struct ww_fast_bank *b = &c->bank[place.bank];
-    uint32_t k = ww_fast_find_row(f, c, b, place.row, bursts, cycle);
-    uint64_t begin = ww_dram_max(cycle, b->act[k] + f->dram->timing.trcd);
+    int32_t at = (int32_t)(cycle - c->base);
+    struct ww_fast_row *r = ww_fast_find_row(f, c, &c->bank[place.bank], place.row, bursts, at);
+    uint64_t begin = c->base + (uint64_t)(int64_t)ww_fast_most(at, r->act + f->times.trcd);
     uint64_t last = ww_fast_columns(f, c, place.bank, bursts, begin);
-    ww_fast_used(f, b, k, direction, last);
+    ww_fast_used(f, r, direction, (int32_t)(last - c->base));
     return last;
 }
 
@@ -80,6 +92,7 @@ static inline void ww_fast_count(struct ww_fast *f, uint8_t mask, uint32_t burst
 static inline uint64_t ww_fast_dram_command(struct ww_fast *f, struct ww_fast_channel *c,
                                             struct ww_dram_place place, uint8_t mask, uint32_t bursts,
                                             uint64_t at) {
+    ww_fast_near(f, c, at);
     if (c->refresh_due <= at) ww_fast_refresh(f, c, at);
     ww_fast_count(f, mask, bursts, WW_DRAM_READ);
     if (at < c->drained) at = ww_fast_behind_writes(c, at);
