@@ -226,6 +226,7 @@ static bool make_slices(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct
     if (!f->slice) return false;
     for (uint32_t i = 0; i < gpu->l2_slices; i++) {
         struct ww_fast_slice *s = &f->slice[i];
+        s->lines = &f->l2->slice[i].tags;
         s->mshrs.limit = gpu->l2_mshrs;
         s->requests.limit = f->xbar->packet_limit;
         if (f->l2->side_slices && !(s->held = ww_arena_array(arena, 2, sizeof *s->held))) return false;
@@ -257,7 +258,6 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
                           .counter = l2->counter,
                           .live = l2->live,
                           .drained = {.fn = drained_event, .owner = f}};
-    f->apart = ww_gpu_request_line(gpu) >= gpu->l2_line;
     f->plain = l2->parts == 1 && !tlb && !l2->side_slices && l2->coalesce < 2 && !l2->prefetch.window &&
                !l2->elsewhere && l2->l1_sector_granules == 1;
     if (!make_ports(f, gpu, arena) || !make_slices(f, gpu, arena) || !make_walks(f, gpu, arena) ||

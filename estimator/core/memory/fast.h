@@ -64,6 +64,8 @@ struct ww_fast_wait { /* a read that hits, and when the slice serves it */
 };
 
 struct ww_fast_slice {
+    struct ww_l2_tags *lines;
+    struct ww_fast_channel *channel;
     struct ww_calendar receive, tags, send;
     struct ww_calendar
         *fill; /* NULL: reads are plain, and DRAM cannot give sectors faster than it takes them */
@@ -131,10 +133,11 @@ struct ww_fast {
     struct ww_dram *dram;
     struct ww_queue *queue;
     uint64_t *counter, *live;
-    bool apart; /* requests of an instruction are of different lines of the L2 */
     bool plain; /* a request has one part, and the L2 nothing of what is rare (fast_read.h) */
     struct ww_fast_ratio to_dram, from_dram; /* of the L2's cycles: of the launch's plain reads */
     uint64_t dram_tail; /* L2 cycles from a read's last column command until its data are at the slice */
+    uint32_t request_flits, request_way; /* of a read; cycles from the port until all of it is at the slice */
+    uint32_t reply_flits[9], trunk_units[9]; /* of its reply, by 32-byte chunks */
     bool fetched;       /* SMs fetch their replies: there are no events for them */
     struct ww_mem_answers *answers; /* of the request that is booked; NULL: replies are under way */
     struct ww_event drained;        /* all work of DRAM is done */

@@ -141,9 +141,9 @@ static __attribute__((noinline)) uint64_t ww_places_wait(struct ww_places *p, ui
 
 /* The first cycle from `cycle` on at which `count` places are free, or all. */
 static inline uint64_t ww_places_free(struct ww_places *p, uint32_t count, uint64_t cycle) {
-    uint64_t begin = cycle >= p->full_from && cycle < p->full_to ? p->full_to : cycle,
-             n = begin >> WW_PLACES_SHIFT;
-    if (n > p->seen) p->seen = n;
+    uint64_t begin = cycle, seen = p->seen;
+    if (cycle < p->full_to && cycle >= p->full_from) begin = p->full_to;
+    p->seen = begin >> WW_PLACES_SHIFT > seen ? begin >> WW_PLACES_SHIFT : seen;
     return p->used + count <= p->limit ? begin : ww_places_wait(p, count, cycle, begin);
 }
 

@@ -237,6 +237,7 @@ bool ww_fast_dram_init(struct ww_fast *f, const struct ww_gpu_spec *gpu, struct 
                                       .write = (int32_t)(d->timing.twl + d->timing.burst + d->timing.twr)};
     f->channel = ww_arena_array(arena, d->channels, sizeof *f->channel);
     if (!f->channel) return false;
+    for (uint32_t i = 0; i < gpu->l2_slices; i++) f->slice[i].channel = &f->channel[f->l2->slice[i].channel];
     for (uint32_t i = 0; i < d->channels; i++) {
         struct ww_fast_channel *c = &f->channel[i];
         c->refresh_due = d->timing.trefi ? d->channel[i].refresh_due : UINT64_MAX;

@@ -88,13 +88,11 @@ static inline void ww_fast_count(struct ww_fast *f, uint8_t mask, uint32_t burst
     f->counter[WW_C_DRAM_BUSY_CYCLES] += bursts * d->timing.burst;
 }
 
-/* Sectors of a line are read, asked for at DRAM cycle `at`; returns that of the last column command. */
+/* So many bursts of a line are read, asked for at DRAM cycle `at`; returns that of the last column command. */
 static inline uint64_t ww_fast_dram_command(struct ww_fast *f, struct ww_fast_channel *c,
-                                            struct ww_dram_place place, uint8_t mask, uint32_t bursts,
-                                            uint64_t at) {
+                                            struct ww_dram_place place, uint32_t bursts, uint64_t at) {
     ww_fast_near(f, c, at);
     if (c->refresh_due <= at) ww_fast_refresh(f, c, at);
-    ww_fast_count(f, mask, bursts, WW_DRAM_READ);
     if (at < c->drained) at = ww_fast_behind_writes(c, at);
     c->read = true;
     return ww_fast_access_row(f, c, place, bursts, WW_DRAM_READ, at);
@@ -107,7 +105,8 @@ static inline uint64_t ww_fast_dram_read_at(struct ww_fast *f, struct ww_fast_ch
     const struct ww_clock *l2 = f->l2->clock, *dram = &d->clock;
     uint32_t bursts = ww_bits8(mask) * f->l2->bursts_per_sector;
     uint64_t at = ww_clock_cycle(dram, ww_clock_time(l2, cycle));
-    uint64_t last = ww_fast_dram_command(f, c, place, mask, bursts, at);
+    uint64_t last = ww_fast_dram_command(f, c, place, bursts, at);
+    ww_fast_count(f, mask, bursts, WW_DRAM_READ);
     uint64_t issued = ww_clock_cycle(l2, ww_clock_time(dram, last));
     ww_places_take(&c->room[WW_DRAM_READ], bursts, issued);
     if (c->waiting) ww_places_take(c->waiting, 1, issued);

@@ -42,6 +42,23 @@ static inline uint64_t ww_fast_claim(struct ww_fast *f, struct ww_l2_slice *s, s
     return cycle;
 }
 
+/* One request waits for each of the sectors. */
+static inline void ww_fast_set_waiting(struct ww_l2_line *line, uint8_t sectors) {
+    const uint64_t ones = 0x0101010101010101u, bits = 0x8040201008040201u, low = 0x7f7f7f7f7f7f7f7fu;
+    uint64_t bytes = (((sectors * ones) & bits) + low) >> 7 & ones, waiting; /* one where a sector is */
+    memcpy(&waiting, line->written, sizeof waiting);
+    waiting = (waiting & ~(bytes * 255)) | bytes;
+    memcpy(line->written, &waiting, sizeof waiting);
+}
+
+/* Sectors that were asked for are in the line from `ready` on. */
+static inline void ww_fast_note_fill(struct ww_l2_line *line, uint8_t sectors, bool from_dram, uint64_t ready) {
+    line->valid |= sectors;
+    line->from_dram = from_dram ? sectors : 0;
+    ww_fast_set_waiting(line, sectors);
+    if (!ww_fast_fill_ahead(line, ready)) line->miss = (uint32_t)ready;
+}
+
 /* Sectors asked for earlier come to the slice at `ready`; returns when they are in the line. */
 static inline uint64_t ww_fast_fill(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_line *line,
                                     uint8_t sectors, bool from_dram, uint64_t ready) {
@@ -49,10 +66,7 @@ static inline uint64_t ww_fast_fill(struct ww_fast *f, struct ww_l2_slice *s, st
     uint32_t count = ww_bits8(sectors);
     if (own->fill) ready = ww_calendar_take(own->fill, ready, s->l2->time_of[0][count]);
     ww_places_take(&own->mshrs, count, ready);
-    line->valid |= sectors;
-    line->from_dram = from_dram ? sectors : 0;
-    for (uint8_t m = sectors; m; m &= (uint8_t)(m - 1)) line->written[__builtin_ctz(m)] = 1;
-    if (!ww_fast_fill_ahead(line, ready)) line->miss = (uint32_t)ready;
+    ww_fast_note_fill(line, sectors, from_dram, ready);
     return ready;
 }
 

@@ -1,6 +1,5 @@
 /* fast_read.h: reads that SMs book (sm/booked.h), where a request lies in one line of the L2 and the L2 has
- * nothing of what is rare: what ww_memsys_expect, _expect_line and _book do, in fewer steps. Most requests are
- * such reads. */
+ * nothing of what is rare: what ww_memsys_book does, in fewer steps. Most requests are such reads. */
 #ifndef WW_CORE_FAST_READ_H
 #define WW_CORE_FAST_READ_H
 
@@ -25,29 +24,33 @@ static inline uint64_t ww_fast_cycle(const struct ww_fast_ratio *r, uint64_t cyc
 /* The clock of the L2. */
 const struct ww_clock *ww_fast_clock(const struct ww_fast *f);
 
-/* Where a request of the line goes; the host loads tags and bank. */
-void ww_fast_expect(const struct ww_fast *f, uint64_t address, struct ww_mem_place *place);
-/* Once these are there, the line that the tags lead to: place->index is the one of the set that may be it, or
- * WW_NONE. That holds while no other SM books a read: requests of an instruction are of different lines. */
-void ww_fast_expect_line(const struct ww_fast *f, struct ww_mem_place *place);
-#define WW_FAST_UNKNOWN (UINT32_MAX - 1) /* place->index: the tags have not been looked at */
+/* As ww_memsys_expect. place->index is the line of the set that may be the one, or WW_NONE: there is none. */
+void ww_fast_expect(const struct ww_fast *f, struct ww_mem_place *place, uint32_t mask);
 
-struct ww_fast_read {
-    const struct ww_mem_place *place;
-    uint64_t cycle; /* of the L2, in which it is sent, or later, when it is no longer refused */
-    uint32_t inst;  /* that asks */
-    uint16_t sm;
-    uint8_t granules; /* 32-byte ones of the line */
-};
-struct ww_fast_answers { /* as ww_mem_answers, in L2 cycles */
-    uint32_t count;
+/* An SM's reads. */
+struct ww_fast_reader {
+    struct ww_fast *f;
+    uint64_t *send_free;         /* of its port */
+    const uint16_t *latency_of;  /* by slice; NULL: all have the same */
+    struct ww_calendar *receive; /* its port */
+    struct ww_calendar *trunk;   /* NULL: there is none */
+    bool apart; /* reads of an instruction are of different lines of the L2: place->index stays as it was */
+    /* Of the last read: what its replies bring, and the L2 cycle at which all of it is at the SM. */
+    uint32_t answers;
     struct {
         uint64_t cycle;
-        uint32_t chunks;
-        uint8_t level;
+        uint32_t chunks, level;
     } answer[2];
+    /* What was read and is not counted yet: requests, granules, sectors of the L2, flits. */
+    uint32_t reads, granules, sectors, hit, merged, missed, fetched, replies, reply_flits;
 };
-/* Sends a read; returns when. Its replies are told in `answers`. */
-uint64_t ww_fast_book_read(struct ww_fast *f, const struct ww_fast_read *read, struct ww_fast_answers *answers);
+/* line: bytes of a line of the SM's cache. */
+void ww_fast_reader_init(struct ww_fast_reader *r, struct ww_fast *f, uint16_t sm, uint32_t line);
+/* Sends a read of granules of the request line to the place at L2 cycle `cycle`, or when it is no longer
+ * refused, which it returns. */
+uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *place, uint32_t granules,
+                           uint64_t cycle);
+/* Counts the reads, all of which were of the instruction. */
+void ww_fast_count_reads(struct ww_fast_reader *r, uint32_t inst);
 
 #endif

@@ -149,12 +149,8 @@ uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *reques
     return ww_fast_book(m->fast, request, ww_l2_route(&m->l2, request, at), granules, ps, answers);
 }
 
-void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem_place *place) {
-    ww_fast_expect(m->fast, address, place);
-}
-
-void ww_memsys_expect_line(const struct ww_memsys *m, struct ww_mem_place *place) {
-    ww_fast_expect_line(m->fast, place);
+void ww_memsys_expect(const struct ww_memsys *m, struct ww_mem_place *place, uint32_t mask) {
+    ww_fast_expect(m->fast, place, mask);
 }
 
 struct ww_fast *ww_memsys_plain(const struct ww_memsys *m) {

@@ -93,15 +93,14 @@ bool ww_memsys_set_fetched(struct ww_memsys *m, bool fetched);
 uint64_t ww_memsys_next(const struct ww_memsys *m, uint16_t sm);
 /* That reply, if it is at the SM at time ps. False: it is not. */
 bool ww_memsys_fetch(struct ww_memsys *m, uint16_t sm, uint64_t ps, struct ww_mem_reply *reply);
-/* With fetched replies: where a request of the line goes; the host loads tags and bank. Then, once these are
- * there, the lines that the tags lead to. */
+/* With fetched replies: of the places of requests, those of the mask, the first of 32 being bit 0: `local`, an
+ * address, becomes where the request goes. The host loads what they will look at. */
 struct ww_mem_place {
     uint64_t local; /* address within the slice */
     uint32_t slice, set, bank, row;
     uint32_t index; /* fast_read.h: of the line */
 };
-void ww_memsys_expect(const struct ww_memsys *m, uint64_t address, struct ww_mem_place *place);
-void ww_memsys_expect_line(const struct ww_memsys *m, struct ww_mem_place *place);
+void ww_memsys_expect(const struct ww_memsys *m, struct ww_mem_place *place, uint32_t mask);
 /* Sends the request, which goes to the place (NULL: it is found), at `ps`, or when it is no longer refused,
  * which is returned; its replies are not fetched, but told here. */
 uint64_t ww_memsys_book(struct ww_memsys *m, const struct ww_mem_request *request,

@@ -40,6 +40,7 @@ bool ww_booked_init(struct ww_sm *sm, struct ww_arena *arena) {
     if (b->plain) {
         b->to_l2 = ww_fast_ratio_of(&sm->core->clock, ww_fast_clock(b->plain));
         b->from_l2 = ww_fast_ratio_of(ww_fast_clock(b->plain), &sm->core->clock);
+        ww_fast_reader_init(&b->reader, b->plain, (uint16_t)sm->id, 1u << sm->l1.shape->line_shift);
     }
     sm->booked = b;
     return b->sent != NULL;
@@ -217,9 +218,9 @@ struct found {
     uint32_t line, hit, merged, miss;
 };
 
-static inline struct found look_up(struct ww_sm *sm, const struct ww_booked *b, uint64_t key,
+static inline struct found look_up(struct ww_sm *sm, const struct ww_booked *b, uint32_t line,
                                    uint32_t sectors) {
-    struct found f = {.line = ww_tags_find(&sm->l1.tags, key)};
+    struct found f = {.line = line};
     if (f.line != WW_NO_LINE) {
         struct ww_tag_line *l = &sm->l1.tags.line[f.line];
         ww_booked_settle(l, b->at);
@@ -230,34 +231,42 @@ static inline struct found look_up(struct ww_sm *sm, const struct ww_booked *b, 
     return f;
 }
 
-/* Where requests up to the given one go, from the one that the unit works on. */
-static inline void place_until(const struct ww_sm *sm, struct ww_booked *b, uint32_t end) {
+/* Finds the lines of some requests, from the one that the unit works on, and where those go that miss. */
+static void place_requests(struct ww_sm *sm, struct ww_booked *b) {
+    const struct ww_tags *t = &sm->l1.tags;
     const struct ww_cache_shape *s = sm->l1.shape;
-    const struct ww_line_request *r = sm->lsu.coalescer.request;
-    if (b->placed < sm->lsu.next_request) b->placed = sm->lsu.next_request;
-    for (uint32_t i = b->placed; i < end; i++) {
-        struct ww_mem_place *place = &b->place[i % WW_BOOKED_PLACES];
-        uint64_t address = (r[i].key & ~(uint64_t)s->offset_mask) << s->line_shift;
-        if (b->plain)
-            ww_fast_expect(b->plain, address, place);
-        else
-            ww_memsys_expect(sm->core->memory, address, place);
+    const struct ww_lsu *l = &sm->lsu;
+    uint32_t first = l->next_request, end = (first | (WW_BOOKED_PLACES - 1)) + 1, missing = 0;
+    b->placed = end < l->coalescer.count ? end : l->coalescer.count;
+    for (uint32_t i = first; i < b->placed; i++) {
+        const struct ww_line_request *r = &l->coalescer.request[i];
+        uint32_t k = i % WW_BOOKED_PLACES, line = b->line[k] = ww_tags_find(t, r->key);
+        if (line != WW_NO_LINE && !(s->sectors_of[r->chunks] & ~(t->line[line].valid | t->line[line].pending)))
+            continue;
+        b->place[k].local = (r->key & ~(uint64_t)s->offset_mask) << s->line_shift;
+        missing |= 1u << k;
     }
-    if (b->placed < end) b->placed = end;
+    if (missing) ww_memsys_expect(sm->core->memory, b->place, missing);
+    b->missing = missing;
 }
 
-/* Where the request goes; the host loads what those behind it will look at in the L2, if they miss, too. */
-static inline const struct ww_mem_place *expect(const struct ww_sm *sm, struct ww_booked *b) {
-    uint32_t i = sm->lsu.next_request, count = sm->lsu.coalescer.count;
-    place_until(sm, b, i + 5 < count ? i + 5 : count);
-    if (i + 2 < count) {
-        struct ww_mem_place *next = &b->place[(i + 2) % WW_BOOKED_PLACES];
-        if (b->plain)
-            ww_fast_expect_line(b->plain, next);
-        else
-            ww_memsys_expect_line(sm->core->memory, next);
+/* Which line has the key of the request that the unit works on: requests of an instruction have different ones.
+ */
+static inline uint32_t line_of(const struct ww_sm *sm, const struct ww_booked *b, uint64_t key) {
+    uint32_t line = b->line[sm->lsu.next_request % WW_BOOKED_PLACES];
+    return line == WW_NO_LINE || sm->l1.tags.line[line].key == key ? line : WW_NO_LINE;
+}
+
+/* Where the request goes. */
+static inline const struct ww_mem_place *place_of(struct ww_sm *sm, struct ww_booked *b,
+                                                  const struct ww_line_request *r) {
+    uint32_t k = sm->lsu.next_request % WW_BOOKED_PLACES;
+    if (!(b->missing >> k & 1)) { /* it was in the L1 until a request of the same instruction replaced it */
+        const struct ww_cache_shape *s = sm->l1.shape;
+        b->place[k].local = (r->key & ~(uint64_t)s->offset_mask) << s->line_shift;
+        ww_memsys_expect(sm->core->memory, b->place, 1u << k);
     }
-    return &b->place[i % WW_BOOKED_PLACES];
+    return &b->place[k];
 }
 
 /* What a line gets: the cycle of the last reply, the deepest level that served it. */
@@ -281,7 +290,7 @@ static void read_line(struct ww_sm *sm, struct ww_booked *b, const struct ww_lin
                       uint32_t miss, struct fetched *f) {
     struct ww_mem_answers answers;
     struct ww_mem_request q = ww_l1_line_request(sm, sm->l1.shape, r, miss, 0, inst);
-    send(sm, b, &q, expect(sm, b), &answers);
+    send(sm, b, &q, place_of(sm, b, r), &answers);
     for (uint32_t i = 0; i < answers.count; i++) {
         const struct ww_mem_answer *a = &answers.answer[i];
         take_sectors(sm, b, received(sm->core, b, a), a->chunks, a->level, f);
@@ -290,22 +299,17 @@ static void read_line(struct ww_sm *sm, struct ww_booked *b, const struct ww_lin
 
 /* The same, the short way. */
 static inline void read_plain(struct ww_sm *sm, struct ww_booked *b, const struct ww_line_request *r,
-                              uint32_t inst, uint32_t miss, struct fetched *f) {
+                              uint32_t miss, struct fetched *f) {
     const struct ww_cache_shape *s = sm->l1.shape;
-    struct ww_fast_answers answers;
-    uint64_t cycle = sends(b);
+    struct ww_fast_reader *reader = &b->reader;
+    uint64_t cycle = sends(b), asked = ww_fast_cycle(&b->to_l2, cycle);
     if (s->fine) miss <<= (r->key & s->offset_mask) << (s->line_shift - 5);
-    struct ww_fast_read read = {.place = expect(sm, b),
-                                .cycle = ww_fast_cycle(&b->to_l2, cycle),
-                                .inst = inst,
-                                .sm = (uint16_t)sm->id,
-                                .granules = (uint8_t)miss};
-    uint64_t sent = ww_fast_book_read(b->plain, &read, &answers);
-    note_sent(b, sent > read.cycle ? ww_fast_cycle(&b->from_l2, sent) : cycle);
-    for (uint32_t i = 0; i < answers.count; i++) {
-        uint64_t at = answers.answer[i].cycle;
+    uint64_t sent = ww_fast_book_read(reader, place_of(sm, b, r), miss, asked);
+    note_sent(b, sent > asked ? ww_fast_cycle(&b->from_l2, sent) : cycle);
+    for (uint32_t i = 0; i < reader->answers; i++) {
+        uint64_t at = reader->answer[i].cycle;
         if (at > b->replied) b->replied = at;
-        take_sectors(sm, b, ww_fast_cycle(&b->from_l2, at), answers.answer[i].chunks, answers.answer[i].level,
+        take_sectors(sm, b, ww_fast_cycle(&b->from_l2, at), reader->answer[i].chunks, reader->answer[i].level,
                      f);
     }
 }
@@ -339,7 +343,7 @@ static void fetch(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     uint16_t *leave = f.last ? leaving(b, f.last) : NULL;
     ww_l1_count_pattern(sm, (uint64_t)ww_bits8(miss) << sm->l1.shape->sector_shift);
     if (b->plain)
-        read_plain(sm, b, r, e->inst, miss, &f);
+        read_plain(sm, b, r, miss, &f);
     else
         read_line(sm, b, r, e->inst, miss, &f);
     if (leave && *leave)
@@ -374,7 +378,7 @@ static inline bool load_new(struct ww_sm *sm, const struct ww_lsu_entry *e, cons
     struct fetched f = {.level = WW_LEVEL_L1};
     b->lines++;
     b->missed += ww_bits8(miss);
-    read_plain(sm, b, r, e->inst, miss, &f);
+    read_plain(sm, b, r, miss, &f);
     c->used++;
     ++*leaving(b, f.last);
     line->mshr = (uint32_t)f.last;
@@ -403,6 +407,12 @@ static void count_lines(struct ww_sm *sm, uint32_t inst) {
     b->lines = b->missed = b->hit = 0;
 }
 
+static inline void count(struct ww_sm *sm, uint32_t inst) {
+    struct ww_booked *b = sm->booked;
+    if (b->lines) count_lines(sm, inst);
+    if (b->reader.reads) ww_fast_count_reads(&b->reader, inst);
+}
+
 /* A load's line. *cycles: how long the unit is taken. */
 static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                  const struct ww_line_request *r, uint32_t *cycles) {
@@ -411,7 +421,7 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     const struct ww_cache_shape *s = c->shape;
     uint32_t sectors = s->sectors_of[r->chunks];
     uint64_t since = b->at;
-    struct found f = look_up(sm, b, r->key, sectors);
+    struct found f = look_up(sm, b, line_of(sm, b, r->key), sectors);
     const bool present = f.line != WW_NO_LINE;
     if (!present && b->quick && load_new(sm, e, d, r, sectors)) return;
     if (f.hit == sectors && sm->lsu.banked) {
@@ -431,7 +441,7 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
         }
         b->at = at;
         if (f.line == WW_NO_LINE) continue;
-        f = look_up(sm, b, r->key, sectors);
+        f = look_up(sm, b, f.line, sectors);
     }
     if (b->at > since) count_held(sm, d, since);
     if (f.merged | f.miss) {
@@ -556,6 +566,7 @@ void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct
     for (bool more = !b->done && l->next_request < l->coalescer.count; more;) {
         uint32_t cycles = 1;
         const struct ww_line_request *r = &l->coalescer.request[l->next_request];
+        if (cached && l->next_request >= b->placed) place_requests(sm, b);
         if (cached)
             load(sm, e, d, r, &cycles);
         else
@@ -565,12 +576,12 @@ void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct
         if (ww_lsu_same_pass(l)) continue;
         if (b->at + cycles >= sm->core->span_end) {
             l->free = b->at + cycles;
-            if (b->lines) count_lines(sm, e->inst);
+            count(sm, e->inst);
             return;
         }
         b->at += cycles;
     }
-    if (b->lines) count_lines(sm, e->inst);
+    count(sm, e->inst);
     if (b->at <= cycle) {
         finish(sm, e, d, cycle);
     } else {

@@ -25,12 +25,13 @@
 
 #define WW_BOOKED_WINDOWS 1024u
 #define WW_BOOKED_AHEAD (1u << 24)
-#define WW_BOOKED_PLACES 8u
+#define WW_BOOKED_PLACES 32u /* a power of two */
 #define WW_BOOKED_SHIFT 4 /* log2 of a window's cycles */
 #define WW_BOOKED_LEVEL 8 /* bits of a line's pending sectors below its level */
 
 struct ww_booked {
     struct ww_fast *plain;               /* reads take the short way (memory/fast_read.h); NULL: they do not */
+    struct ww_fast_reader reader;        /* for them */
     struct ww_fast_ratio to_l2, from_l2; /* of the SM's cycles, for them */
     uint64_t replied;                    /* L2 cycle of the latest of their replies */
     uint64_t at;        /* cycle in which the unit looks at its next request, or did at the last one */
@@ -44,8 +45,11 @@ struct ww_booked {
     uint64_t *sent;     /* ring of l1.miss_queue: cycles at whose end requests were sent */
     uint32_t queue, next;
     uint64_t send_from;                          /* the cycle after the last of them */
-    struct ww_mem_place place[WW_BOOKED_PLACES]; /* of requests, by number: some before this one */
-    uint32_t placed;
+    /* Of a load's requests, by number, those up to number `placed`: the line that has it, WW_NO_LINE: none had;
+     * and where it goes, if something is not in the L1. */
+    uint32_t line[WW_BOOKED_PLACES];
+    struct ww_mem_place place[WW_BOOKED_PLACES];
+    uint32_t placed, missing; /* missing: bit for each that goes somewhere */
     uint32_t lines, missed, hit; /* of the instruction, not counted yet: lines, sectors of new ones, hits */
     bool quick;                  /* a line that is not there takes the short way, too */
     uint64_t far;                /* bit per warp that wakes later than the SM's wheel reaches */
