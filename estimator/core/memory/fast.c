@@ -263,6 +263,7 @@ enum ww_code ww_fast_new(const struct ww_gpu_spec *gpu, struct ww_l2 *l2, struct
     if (!make_ports(f, gpu, arena) || !make_slices(f, gpu, arena) || !make_walks(f, gpu, arena) ||
         !ww_fast_dram_init(f, gpu, arena) || !make_replies(f, arena))
         return ww_fail_nomem(error, "the memory system");
+    ww_fast_map_init(&f->map, l2->map, &l2->slice->tags, l2->line_shift);
     l2->prefetch.ops = &ww_fast_prefetch;
     l2->prefetch.fast = f;
     *out = f;

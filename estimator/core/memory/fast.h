@@ -24,6 +24,7 @@
 #define WW_CORE_FAST_H
 
 #include "fast_calendar.h"
+#include "fast_map.h"
 #include "fast_read.h"
 #include "l2_part.h"
 #include "memsys.h"
@@ -149,6 +150,7 @@ struct ww_fast {
     struct ww_fast_channel *channel;
     struct ww_calendar *trunk, link[2];
     uint32_t trunks, ports;
+    struct ww_fast_map map;
     uint32_t activate_units;   /* of the calendar: an activate's part of tFAW, or tRRD */
     struct ww_fast_times times;
     struct ww_fast_page *page; /* ring of tlb.misses, the last one at page_at - 1 */

@@ -43,18 +43,31 @@ void ww_fast_reader_init(struct ww_fast_reader *r, struct ww_fast *f, uint16_t s
 
 /* ---- where reads go -------------------------------------------------------------------------- */
 
+static inline struct ww_fast_where where(const struct ww_fast *f, uint64_t address) {
+    if (f->map.fits && !(address >> WW_FAST_MAP_END)) return ww_fast_where(&f->map, address);
+    const struct ww_addrmap *map = f->l2->map;
+    struct ww_slice_place in = ww_addrmap_slice(map, address);
+    struct ww_dram_place at = ww_addrmap_dram(map, in.slice, in.local);
+    uint64_t number = in.local >> f->l2->line_shift;
+    uint32_t set = ww_l2_tags_set(f->slice[in.slice].lines, number);
+    return (struct ww_fast_where){number, in.slice, set, at.bank, at.row};
+}
+
 /* The host loads fingerprints and order of the set, and the bank. */
 WW_AHEAD expect(const struct ww_fast *f, struct ww_mem_place *place) {
-    const struct ww_addrmap *map = f->l2->map;
-    struct ww_slice_place in = ww_addrmap_slice(map, place->local);
-    struct ww_dram_place at = ww_addrmap_dram(map, in.slice, in.local);
-    const struct ww_fast_slice *own = &f->slice[in.slice];
+    uint64_t address = place->local;
+    struct ww_fast_where w = where(f, address);
+    const struct ww_fast_slice *own = &f->slice[w.slice];
     const struct ww_l2_tags *t = own->lines;
-    uint32_t set = ww_l2_tags_set(t, in.local >> f->l2->line_shift), word = set * t->stride / 8;
-    *place = (struct ww_mem_place){in.local, in.slice, set, at.bank, at.row, WW_NONE};
+    uint32_t word = w.set * t->stride / 8;
+    place->local = w.number << f->l2->line_shift | (address & (((uint64_t)1 << f->l2->line_shift) - 1));
+    place->slice = w.slice;
+    place->set = w.set;
+    place->bank = w.bank;
+    place->row = w.row;
     __builtin_prefetch(&t->print[word], 1);
     if (t->order) __builtin_prefetch(&t->order[word], 1);
-    __builtin_prefetch(&own->channel->bank[at.bank], 1);
+    __builtin_prefetch(&own->channel->bank[w.bank], 1);
 }
 
 /* The same for the line that these lead to. */
@@ -100,8 +113,8 @@ static inline uint64_t room(const struct ww_fast_reader *r, struct ww_fast_slice
 
 /* The L2's line, or NULL. */
 static inline struct ww_l2_line *find(const struct ww_l2_tags *t, const struct ww_mem_place *place,
-                                      uint64_t number, bool apart) {
-    if (place->index == WW_NONE && apart) return NULL;
+                                      uint64_t number, bool sure) {
+    if (place->index == WW_NONE && sure) return NULL;
     if (place->index != WW_NONE && t->line[place->index].number == number) return &t->line[place->index];
     uint32_t index = ww_l2_tags_find(t, place->set, number);
     return index == WW_NONE ? NULL : &t->line[index];
@@ -217,7 +230,7 @@ uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *
     *r->send_free = start + f->request_flits;
     /* The slice's port is not reserved: the tags, which are behind it, take as long for a read. */
     q.begin = start + f->request_way + (r->latency_of ? r->latency_of[place->slice] : l2->latency);
-    q.line = find(own->lines, place, number, r->apart);
+    q.line = find(own->lines, place, number, r->sure);
     uint32_t hits = 0;
     if (q.line && !ww_fast_fill_ahead(q.line, q.begin)) hits = ww_bits8(q.line->valid & q.want);
     uint64_t served = q.begin = ww_calendar_take(&own->tags, q.begin, l2->time_of[0][hits]);

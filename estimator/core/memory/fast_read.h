@@ -34,7 +34,8 @@ struct ww_fast_reader {
     const uint16_t *latency_of;  /* by slice; NULL: all have the same */
     struct ww_calendar *receive; /* its port */
     struct ww_calendar *trunk;   /* NULL: there is none */
-    bool apart; /* reads of an instruction are of different lines of the L2: place->index stays as it was */
+    bool apart; /* reads of an instruction are of different lines of the L2 */
+    bool sure;  /* the caller's: the L2 still has no line for a read whose place->index is WW_NONE */
     /* Of the last read: what its replies bring, and the L2 cycle at which all of it is at the SM. */
     uint32_t answers;
     struct {

@@ -551,6 +551,7 @@ static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     b->level = WW_LEVEL_L1;
     b->cycles = 1;
     b->placed = 0;
+    b->reader.sure = b->reader.apart;
     if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) prefetch_requests(sm);
 }
 
@@ -561,7 +562,7 @@ void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct
     if (!l->active)
         start(sm, e, d, cycle);
     else
-        b->placed = 0; /* other SMs have used the L2 */
+        b->reader.sure = false; /* other SMs have used the L2 */
     b->at = cycle;
     for (bool more = !b->done && l->next_request < l->coalescer.count; more;) {
         uint32_t cycles = 1;
