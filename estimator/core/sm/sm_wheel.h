@@ -50,6 +50,10 @@ static inline uint64_t ww_wheel_take(struct ww_wheel *w, uint64_t cycle) {
     return ids;
 }
 
+static inline bool ww_wheel_is_empty(const struct ww_wheel *w) {
+    return !(w->used[0] | w->used[1] | w->used[2] | w->used[3]);
+}
+
 /* The first cycle after base with an id, or WW_NEVER. */
 static inline uint64_t ww_wheel_next(const struct ww_wheel *w, uint64_t base) {
     uint32_t start = (uint32_t)(base + 1) & 255, word = start >> 6;
