@@ -41,7 +41,7 @@ static uint64_t receive(struct ww_sm *sm, uint64_t cycle) {
     return ww_wheel_next(&sm->wheel, cycle - 1);
 }
 
-uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next) {
+uint64_t ww_alone_go_on(struct ww_sm *sm, uint64_t next) {
     struct ww_core *core = sm->core, *all = core->main;
     uint64_t end = all->alone_until < core->epochs.end ? all->alone_until : core->epochs.end;
     bool more = all->next_cta < all->cta_count;

@@ -36,7 +36,13 @@ static inline bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle, uint64_t p
 }
 /* The SM, whose next step is in `next`, goes on by itself in the window, as far as it can. Returns the cycle of
  * the next step, in which it steps with the others. */
-uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next);
+uint64_t ww_alone_go_on(struct ww_sm *sm, uint64_t next);
+/* The same; most SMs of a kernel that waits for memory cannot. */
+static inline uint64_t ww_alone_run(struct ww_sm *sm, uint64_t next) {
+    bool full = sm->misses.count && sm->misses.count >= sm->core->main->alone_misses;
+    if (sm->ahead || (sm->outstanding && (full || ww_alone_held(sm)))) return next;
+    return ww_alone_go_on(sm, next);
+}
 /* All SMs of the group do so, before `cycle` is stepped; core is the group's. */
 void ww_alone_group(struct ww_core *core, uint32_t group, uint64_t cycle);
 

@@ -26,10 +26,11 @@ struct ww_queue {
     uint64_t far_first;             /* lowest bucket number in `far`, UINT64_MAX if empty */
     uint64_t base;                  /* bucket number of `now` */
     uint64_t now;
-    uint64_t order;
     uint64_t floor;
-    uint64_t late; /* next place of what is scheduled late */
-    bool keyed, is_late;
+    uint64_t order;  /* next place in the order of scheduling, */
+    uint64_t late;   /* and of what is scheduled late */
+    uint64_t *place; /* the one of these that counts now */
+    bool keyed;
     unsigned shift; /* log2 of the bucket length in ps */
 };
 
@@ -42,6 +43,7 @@ struct ww_queue *ww_queue_new(uint64_t bucket_ps) {
     if (!q) return NULL;
     while (q->shift < 24 && (uint64_t)4 << (q->shift + 1) <= bucket_ps) q->shift++;
     q->far_first = UINT64_MAX;
+    q->place = &q->order;
     return q;
 }
 
@@ -92,7 +94,7 @@ static inline void order_by_time(struct ww_queue *q) {
 }
 
 static inline uint64_t next_place(struct ww_queue *q) {
-    return q->is_late ? q->late++ : q->order++;
+    return (*q->place)++;
 }
 
 static inline void add_at(struct ww_queue *q, struct ww_event *e, uint64_t time, uint64_t place) {
@@ -173,11 +175,11 @@ void ww_queue_keyed(struct ww_queue *q) {
 void ww_queue_late(struct ww_queue *q, uint64_t ps) {
     uint64_t place = ps << (NUMBER_BITS + 1) | LATE;
     if (place > q->late) q->late = place;
-    q->is_late = true;
+    q->place = &q->late;
 }
 
 void ww_queue_on_time(struct ww_queue *q) {
-    q->is_late = false;
+    q->place = &q->order;
 }
 
 uint64_t ww_queue_place(struct ww_queue *q) {
@@ -185,7 +187,7 @@ uint64_t ww_queue_place(struct ww_queue *q) {
 }
 
 void ww_queue_earlier_since(struct ww_queue *q, struct ww_event *e, uint64_t time, uint64_t place) {
-    if (!q->is_late) {
+    if (q->place != &q->late) {
         ww_queue_earlier(q, e, time);
         return;
     }
