@@ -157,8 +157,8 @@ bool ww_lsu_head_loads(const void *of, uint32_t warp) {
     return d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
 }
 
-void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
-                           uint64_t cycle) {
+static inline __attribute__((always_inline)) void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e,
+                                                                 const struct ww_dinst *d, uint64_t cycle) {
     struct ww_core *core = sm->core;
     struct ww_lsu *l = &sm->lsu;
     struct ww_coalescer *c = &l->coalescer;
@@ -195,6 +195,11 @@ void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const
     core->pool.op[l->op] = (struct ww_memory_op){
         .sm = sm, .inst = e->inst, .warp = e->warp, .remaining = 1, .start = cycle, .level = WW_LEVEL_L1};
     l->passing = l->banked && l->passes && c->count;
+}
+
+void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
+                           uint64_t cycle) {
+    start_requests(sm, e, d, cycle);
 }
 
 bool ww_lsu_offer(struct ww_sm *sm, const struct ww_dinst *d, uint32_t warp, uint32_t op,
@@ -289,11 +294,11 @@ static bool offer_next(struct ww_sm *sm, const struct ww_lsu_entry *e, const str
     return true;
 }
 
-static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
-                        uint64_t cycle) {
+static __attribute__((noinline)) void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e,
+                                                  const struct ww_dinst *d, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
     uint32_t cycles = 1;
-    if (!l->active) ww_lsu_start_requests(sm, e, d, cycle);
+    if (!l->active) start_requests(sm, e, d, cycle);
     if (l->passing) {
         ww_lsu_pass(sm, cycle);
         return;
@@ -312,16 +317,20 @@ static void do_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const st
         ww_tags_prefetch(&sm->l1.tags, l->coalescer.request[l->next_request].key);
 }
 
+static __attribute__((noinline)) void do_any_shared(struct ww_sm *sm, const struct ww_lsu_entry *e,
+                                                    const struct ww_dinst *d, uint64_t cycle) {
+    bool peers = sm->cluster && d->path != WW_L_SHUFFLE && e->access;
+    if (!peers || !do_peers(sm, e, d, cycle)) do_shared(sm, e, d, cycle);
+}
+
 /* What is not quick. */
-__attribute__((noinline)) static void step_any(struct ww_sm *sm, uint64_t cycle) {
+static __attribute__((noinline)) void do_any(struct ww_sm *sm, uint64_t cycle) {
     const struct ww_lsu *l = &sm->lsu;
     if (l->reexec.capacity && ww_reexec_turn(sm, cycle)) return;
     const struct ww_lsu_entry *e = &l->ring[l->head]; /* until something else issues */
     const struct ww_dinst *d = &sm->core->code.inst[e->inst];
-    bool shared = d->path == WW_L_SHARED || d->path == WW_L_SHARED_ATOMIC;
-    if (sm->cluster && shared && e->access && do_peers(sm, e, d, cycle)) return;
     if (d->path <= WW_L_SHARED_ATOMIC)
-        do_shared(sm, e, d, cycle);
+        do_any_shared(sm, e, d, cycle);
     else if (sm->booked)
         ww_booked_step(sm, e, d, cycle);
     else
@@ -335,7 +344,7 @@ void ww_lsu_step(struct ww_sm *sm, uint64_t cycle) {
     else if (sm->lsu.passing)
         ww_lsu_pass(sm, cycle);
     else
-        step_any(sm, cycle);
+        do_any(sm, cycle);
 }
 
 /* Operations with a result: one part more is complete. */

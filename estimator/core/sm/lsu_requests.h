@@ -24,6 +24,8 @@ void ww_lsu_finish_requests(struct ww_sm *sm, uint64_t cycle);
 bool ww_lsu_passes(const struct ww_sm *sm);
 /* Works on such a load, from its next request on. */
 void ww_lsu_pass(struct ww_sm *sm, uint64_t cycle);
+/* The unit, which has an instruction and is free, works in `cycle`. */
+void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycles of the L1's data port for the lines of a banked load that hit. */
 uint32_t ww_lsu_waves(const struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d);
 /* The instruction's results are there from `ready` on; state: of those who wait for them. */

@@ -590,8 +590,6 @@ void ww_shared_end(struct ww_sm *sm, uint32_t cta, uint64_t cycle);
 void ww_lsu_prepare(struct ww_core *core);
 /* The same of the unit of an SM that is made but for it. */
 void ww_lsu_begin(struct ww_sm *sm);
-/* Works in `cycle`: it has an instruction and is free. */
-void ww_lsu_step(struct ww_sm *sm, uint64_t cycle);
 /* Cycle after `cycle` at which the unit has something to do. */
 static inline uint64_t ww_lsu_next(const struct ww_lsu *l, uint64_t cycle) {
     if ((l->count == 0 && l->reexec.count == 0) || (l->held && !l->retry)) return WW_NEVER;
