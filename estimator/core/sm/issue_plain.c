@@ -299,7 +299,7 @@ static void end_run(struct tally *t, struct ww_sched *s, struct ww_warp *w, cons
     w->head = d;
     if (at <= cycle) {
         stay_ready(s, w, d);
-    } else if (at == WW_NEVER && cycle > t->cycle + 1) { /* it may be known by then */
+    } else if (WW_UNLIKELY(at == WW_NEVER && cycle > t->cycle + 1)) { /* it may be known by then */
         w->operands_at = 0;
         ww_wake_at(t->sm, w, cycle);
     } else {
@@ -406,7 +406,7 @@ static inline void issue_warp(struct tally *t, struct ww_sched *s, struct ww_war
     bool follows = w->step + 1 < w->end;
     if (WW_LIKELY(follows && d->leads)) {
         run(t, s, w);
-    } else if (follows && d->lane != WW_LANE_NONE) {
+    } else if (WW_LIKELY(follows && d->lane != WW_LANE_NONE)) {
         issue(t, s, w, d);
     } else {
         tell(t);

@@ -701,7 +701,7 @@ static inline uint64_t ww_supply_follow(struct ww_sm *sm, struct ww_warp *w, con
 /* The same as ww_front_fill. */
 static inline uint64_t ww_front_refill(struct ww_sm *sm, struct ww_warp *w, uint64_t at) {
     const struct ww_core *core = sm->core;
-    if (core->supply.on) return ww_supply_fill(sm, w, at);
+    if (WW_LIKELY(core->supply.on)) return ww_supply_fill(sm, w, at);
     if (ww_head(core, w)->pc >> core->icache_shift != w->icache_key) return ww_front_fill(sm, w, at);
     core->counter[WW_C_FETCH]++; /* from the line that it fetched from last */
     w->buffered = (uint8_t)core->gpu->front_ibuffer;
