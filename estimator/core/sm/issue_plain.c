@@ -10,7 +10,7 @@
 /* Cycles by which instructions may issue before their cycle: with the longest latency of the ALUs these fit the
  * wheel of the SM, or wake-ups are looked at twice. */
 #define AHEAD 128
-#define LOOKED_AT 64 /* cycles after which it is found out anew when CTAs can end */
+#define LOOKED_AT 32 /* cycles after which it is found out anew when CTAs can end */
 
 /* Issues of a cycle that are not yet counted in its epoch and the launch. */
 struct tally {
