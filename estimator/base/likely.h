@@ -1,4 +1,5 @@
-/* likely.h: which way a condition goes as a rule, so that the compiler keeps the host's registers for that way. */
+/* likely.h: which way a condition goes as a rule, so that the compiler keeps the host's registers for that way.
+ */
 #ifndef WW_BASE_LIKELY_H
 #define WW_BASE_LIKELY_H
 

@@ -110,7 +110,7 @@ static void add_registers(uint64_t *n, const struct ww_inst *in, uint64_t issues
 
 static void add_issues(struct ww_inst_folded *n, const struct ww_epochs *e, uint32_t inst) {
     n->issues += e->inst[inst].counter[WW_I_ISSUES] + e->issued[inst].issues;
-    n->threads += e->inst[inst].counter[WW_I_THREAD_INSTRUCTIONS] + e->issued[inst].threads;
+    n->threads += e->inst[inst].counter[WW_I_THREAD_INSTRUCTIONS] + ww_issue_threads(&e->issued[inst]);
 }
 
 static struct ww_inst_folded all_of(const struct ww_core *core, uint32_t inst) {

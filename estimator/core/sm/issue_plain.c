@@ -128,7 +128,7 @@ static inline void look(struct ww_sm *sm, struct ww_sched *s, struct ww_warp *w,
 
 static inline void add_issue(struct ww_issue_count *n, uint32_t mask) {
     n->issues++;
-    n->threads += WW_LIKELY(mask == UINT32_MAX) ? 32 : ww_bits(mask);
+    if (WW_UNLIKELY(mask != UINT32_MAX)) n->idle += ww_bits(~mask);
 }
 
 static inline void count_issue(struct ww_core *core, struct ww_sched *s, struct ww_warp *w,
@@ -274,7 +274,7 @@ static uint64_t quiet_until(struct ww_sm *sm, const struct ww_sched *s, uint64_t
 /* None of those that are ready, but the one that issues by the group, issues before `at`. */
 static inline bool others_wait(const struct ww_sched *s, uint32_t group, uint64_t at) {
     for (uint32_t groups = s->groups & ~(1u << group); groups; groups &= groups - 1)
-        if (s->unit_free[__builtin_ctz(groups)] < at) return false;
+        if (s->unit_free[(uint32_t)__builtin_ctz(groups)] < at) return false;
     return true;
 }
 
@@ -357,7 +357,8 @@ static inline void run(struct tally *t, struct ww_sched *s, struct ww_warp *w) {
             w->step = step;
             bool follows = step->inst == step[-1].inst + 1;
             d += (int32_t)(step->inst - step[-1].inst);
-            front = follows && core->supply.on ? ww_supply_follow(sm, w, d, front) : ww_front_refill(sm, w, front);
+            front =
+                follows && core->supply.on ? ww_supply_follow(sm, w, d, front) : ww_front_refill(sm, w, front);
         }
         if (front > cycle + 1) break;
         entry = ww_head_entry(w, d);
@@ -426,8 +427,7 @@ static inline struct ww_warp *pick(const struct ww_sched *s, uint64_t cycle) {
     for (; ready; ready &= ~s->unit_ready[w->group]) {
         uint32_t slot;
         uint64_t left = ready;
-        do
-            slot = (uint32_t)__builtin_clzll(left) ^ 63;
+        do slot = (uint32_t)__builtin_clzll(left) ^ 63;
         while (left &= s->before[slot]);
         w = (struct ww_warp *)((char *)s->warp + slot * s->stride);
         if (s->unit_free[w->group] <= cycle) return w;

@@ -112,11 +112,11 @@ struct ww_dinst {
     uint8_t quick; /* in shared memory or a shuffle, and nothing but registers depends on it: 1 + the place of
                     * what it costs (lsu.c); else 0 */
     bool side;     /* lanes side by side take one pass of the banks then */
-    uint8_t lane;     /* enum ww_lane, of issue_plain.h */
+    uint8_t lane;  /* enum ww_lane, of issue_plain.h */
     uint8_t interval; /* there: cycles to the scheduler's next issue */
     uint8_t excess;   /* enum ww_warp_state of a warp that is ready for it */
     uint16_t result;  /* issue_plain.h: dense number of its first result, or of a register that nothing reads */
-    uint8_t stall; /* cycles to the warp's next issue; 0: control fields are not obeyed */
+    uint8_t stall;    /* cycles to the warp's next issue; 0: control fields are not obeyed */
     uint8_t write_counter, read_counter; /* with those: below WW_DEPEND_COUNTERS, or WW_NO_COUNTER */
     uint8_t read_after;                  /* cycles from the issue until its sources are read */
     uint8_t smem;                        /* enum ww_shared_act, of a barrier */

@@ -671,8 +671,8 @@ uint64_t ww_const_load(struct ww_sm *sm, const struct ww_access *access, const u
 /* Fills the warp's buffer, from `cycle` on; returns the cycle at which its head is there. */
 uint64_t ww_front_fill(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 
-/* As ww_supply_fill with what it does most often: the head, d, follows the instruction before it in the code, and
- * the lines that are asked for are there. */
+/* As ww_supply_fill with what it does most often: the head, d, follows the instruction before it in the code,
+ * and the lines that are asked for are there. */
 static inline uint64_t ww_supply_follow(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                                         uint64_t cycle) {
     const struct ww_supply_plan *p = &sm->core->supply;

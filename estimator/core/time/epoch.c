@@ -49,7 +49,7 @@ void ww_epochs_settle(struct ww_epochs *e, uint32_t count) {
         e->inst[i].stall[WW_S_ISSUED] += e->issued[i].issues;
         e->inst[i].stall[WW_S_EXCESS_ALU] += e->issued[i].excess;
         e->inst[i].counter[WW_I_ISSUES] += e->issued[i].issues;
-        e->inst[i].counter[WW_I_THREAD_INSTRUCTIONS] += e->issued[i].threads;
+        e->inst[i].counter[WW_I_THREAD_INSTRUCTIONS] += ww_issue_threads(&e->issued[i]);
         e->issued[i] = (struct ww_issue_count){0};
     }
 }

@@ -18,9 +18,14 @@ struct ww_inst_count {
 /* Issues of one static instruction that are not in its row yet: all instructions' lie in few lines of the
  * host's caches. */
 struct ww_issue_count {
-    uint64_t issues, threads;
+    uint64_t issues;
+    uint64_t idle;   /* lanes that were not active in them */
     uint64_t excess; /* cycles in WW_S_EXCESS_ALU */
 };
+
+static inline uint64_t ww_issue_threads(const struct ww_issue_count *n) {
+    return n->issues * 32 - n->idle;
+}
 
 struct ww_epochs {
     struct ww_epoch *row; /* grown as time goes on */
