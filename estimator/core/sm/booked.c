@@ -193,9 +193,8 @@ static inline uint64_t take_answer(struct ww_sm *sm, struct ww_booked *b, const 
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The unit was held from `since` to b->at. */
-static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t since) {
-    uint64_t cycles = sm->booked->at - since;
+/* The unit was held for so many cycles. */
+static void count_held(struct ww_sm *sm, const struct ww_dinst *d, uint64_t cycles) {
     sm->core->counter[WW_C_LSU_STALL_CYCLES] += cycles;
     if (d->cache != WW_CACHE_NONE) sm->core->counter[WW_C_L1_RESERVATION_FAIL] += cycles;
 }
@@ -356,37 +355,138 @@ static void fetch(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     line->pending = (line->pending & ((1u << WW_BOOKED_LEVEL) - 1)) | f.level << WW_BOOKED_LEVEL;
 }
 
-/* A line that the L1 does not hold, where nothing is rare: as `load` does it. False: all lines of the set wait
- * for fills, and nothing has changed. */
-static inline bool load_new(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
-                            const struct ww_line_request *r, uint32_t miss) {
-    struct ww_booked *b = sm->booked;
+/* Lines that the L1 does not hold, where nothing is rare, are read one after another. So long, what changes of
+ * the unit is here. */
+struct run {
+    uint64_t at, held; /* cycle; cycles for which the unit was held */
+    uint64_t send_from, told, ready, replied;
+    uint32_t next; /* place in the ring of the miss queue */
+    uint32_t level, missed;
+};
+
+/* The line that the key gets, which is taken from the one that it had. WW_NO_LINE: that is not so simple. */
+static inline uint32_t new_line(struct ww_sm *sm, struct ww_cache *c, uint64_t key, uint64_t cycle) {
+    struct ww_tags *t = &c->tags;
+    uint32_t set = ww_tags_set(t, key), index = ww_tags_last(t, set);
+    struct ww_tag_line *line = &t->line[index];
+    if (line->pins && line->mshr - (uint32_t)cycle - 1 < WW_BOOKED_AHEAD) return WW_NO_LINE;
+    bool valid = line->key != WW_TAGS_EMPTY;
+    ww_tags_replace_last(t, set, index, key, valid);
+    if (valid) sm->core->counter[c->shape->evicted]++;
+    ww_tags_prefetch_victim(t, index);
+    return index;
+}
+
+/* Waits for a place in the miss queue and an MSHR. */
+static inline void wait_to_miss(struct ww_sm *sm, struct ww_booked *b, struct run *n) {
+    uint32_t spare = sm->core->gpu->l1_read_spare, place = n->next + (spare < b->queue ? spare : b->queue - 1);
+    uint64_t since = n->at, queued = b->sent[place >= b->queue ? place - b->queue : place] + 1;
+    if (b->window < n->at >> WW_BOOKED_SHIFT) leave_until(sm, b, n->at >> WW_BOOKED_SHIFT);
+    if (sm->l1.used >= sm->l1.shape->mshrs) {
+        b->at = n->at;
+        n->at = mshr_free(sm, b);
+    }
+    if (queued > n->at) {
+        n->at = queued;
+        if (b->window < n->at >> WW_BOOKED_SHIFT) leave_until(sm, b, n->at >> WW_BOOKED_SHIFT);
+    }
+    n->held += n->at - since;
+}
+
+/* Takes what the read brings; returns the cycle in which the last of it comes. *level: the deepest that it came
+ * from. */
+static inline uint64_t take_read(struct ww_sm *sm, struct ww_booked *b, struct run *n, uint32_t *level) {
+    const struct ww_cache_shape *s = sm->l1.shape;
+    const struct ww_fast_reader *reader = &b->reader;
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < reader->answers; i++) {
+        uint64_t at = reader->answer[i].cycle, cycle = ww_fast_cycle(&b->from_l2, at);
+        uint32_t from = reader->answer[i].level, takes = s->data_cycles[reader->answer[i].chunks << s->sector_shift];
+        uint64_t use = take_port(sm, b, takes, cycle) - 1 + s->latency;
+        n->replied = at > n->replied ? at : n->replied;
+        n->told = cycle > n->told ? cycle : n->told;
+        n->ready = use > n->ready ? use : n->ready;
+        last = cycle > last ? cycle : last;
+        *level = from > *level ? from : *level;
+    }
+    if (*level > n->level) n->level = *level;
+    return last;
+}
+
+/* Reads the line of a request; false: what is rare is needed, and nothing has changed. */
+static inline bool read_new(struct ww_sm *sm, struct ww_booked *b, struct run *n, uint64_t key,
+                            const struct ww_mem_place *place, uint32_t sectors) {
     struct ww_cache *c = &sm->l1;
     const struct ww_cache_shape *s = c->shape;
-    uint64_t since = b->at, at = since, queued = queue_free(b, sm->core->gpu->l1_read_spare);
-    if (b->window < at >> WW_BOOKED_SHIFT) leave_until(sm, b, at >> WW_BOOKED_SHIFT);
-    if (c->used >= s->mshrs) at = mshr_free(sm, b);
-    if (queued > at) {
-        at = queued;
-        if (b->window < at >> WW_BOOKED_SHIFT) leave_until(sm, b, at >> WW_BOOKED_SHIFT);
+    const struct run before = *n;
+    wait_to_miss(sm, b, n);
+    uint32_t index = new_line(sm, c, key, n->at), level = WW_LEVEL_L1;
+    if (index == WW_NO_LINE) {
+        *n = before;
+        return false;
     }
-    uint32_t index = allocate(sm, c, r->key, WW_NO_LINE, e->warp, at);
-    if (index == WW_NO_LINE) return false;
-    b->at = at;
-    if (at > since) count_held(sm, d, since);
+    uint64_t cycle = n->at > n->send_from ? n->at : n->send_from, asked = ww_fast_cycle(&b->to_l2, cycle);
+    uint64_t sent = ww_fast_book_read(&b->reader, place, sectors, asked);
+    if (sent > asked) cycle = ww_fast_cycle(&b->from_l2, sent);
+    n->send_from = cycle + 1;
+    b->sent[n->next] = cycle;
+    n->next = n->next + 1 == b->queue ? 0 : n->next + 1;
+    n->missed += ww_bits8(sectors);
+    uint64_t last = take_read(sm, b, n, &level);
     struct ww_tag_line *line = &c->tags.line[index];
-    struct fetched f = {.level = WW_LEVEL_L1};
-    b->lines++;
-    b->missed += ww_bits8(miss);
-    read_plain(sm, b, r, miss, &f);
-    c->used++;
-    ++*leaving(b, f.last);
-    line->mshr = (uint32_t)f.last;
-    line->pending = miss | f.level << WW_BOOKED_LEVEL;
+    line->valid = 0;
+    line->mshr = (uint32_t)last;
+    line->pending = sectors | level << WW_BOOKED_LEVEL;
     line->pins = 1;
+    c->used++;
+    ++*leaving(b, last);
     if ((c->used >= s->mshr_high[sm->saturated]) != sm->saturated && ww_l1_saturated(sm) != sm->saturated)
-        ww_sm_count_mode(sm, at);
+        ww_sm_count_mode(sm, n->at);
     return true;
+}
+
+enum ran { RAN_NONE, RAN, RAN_OUT }; /* RAN_OUT: to the end of the span */
+
+/* Reads lines that the L1 does not hold, from the request that the unit works on, which is such a one. */
+static enum ran run_new(struct ww_sm *sm, const struct ww_dinst *d) {
+    struct ww_booked *b = sm->booked;
+    struct ww_lsu *l = &sm->lsu;
+    const uint32_t first = l->next_request, count = l->coalescer.count;
+    const uint8_t *sectors_of = sm->l1.shape->sectors_of;
+    struct run n = {.at = b->at,
+                    .send_from = b->send_from,
+                    .told = b->told,
+                    .ready = b->ready,
+                    .replied = b->replied,
+                    .next = b->next,
+                    .level = b->level};
+    uint32_t i = first;
+    enum ran ran = RAN;
+    while (i < b->placed && b->line[i % WW_BOOKED_PLACES] == WW_NO_LINE) {
+        const struct ww_line_request *r = &l->coalescer.request[i];
+        if (!read_new(sm, b, &n, r->key, &b->place[i % WW_BOOKED_PLACES], sectors_of[r->chunks])) break;
+        b->at = n.at;
+        if (++i == count) break;
+        if (l->banked && l->pass[i] == l->pass[i - 1]) continue;
+        n.at++;
+        if (n.at < sm->core->span_end) continue;
+        ran = RAN_OUT;
+        break;
+    }
+    if (i == first) return RAN_NONE;
+    if (i < count) b->at = n.at;
+    b->send_from = n.send_from;
+    b->told = n.told;
+    b->ready = n.ready;
+    b->replied = n.replied;
+    b->next = n.next;
+    b->level = (uint8_t)n.level;
+    b->lines += i - first;
+    b->missed += n.missed;
+    b->cycles = 1;
+    l->next_request = i;
+    if (n.held) count_held(sm, d, n.held);
+    return ran;
 }
 
 /* Counts new lines and lines that hit. */
@@ -423,7 +523,6 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     uint64_t since = b->at;
     struct found f = look_up(sm, b, line_of(sm, b, r->key), sectors);
     const bool present = f.line != WW_NO_LINE;
-    if (!present && b->quick && load_new(sm, e, d, r, sectors)) return;
     if (f.hit == sectors && sm->lsu.banked) {
         ww_tags_touch(&c->tags, f.line);
         note(b, b->at - 1 + s->latency, WW_LEVEL_L1);
@@ -443,7 +542,7 @@ static void load(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
         if (f.line == WW_NO_LINE) continue;
         f = look_up(sm, b, f.line, sectors);
     }
-    if (b->at > since) count_held(sm, d, since);
+    if (b->at > since) count_held(sm, d, b->at - since);
     if (f.merged | f.miss) {
         struct ww_tag_line *line = &c->tags.line[f.line];
         ww_l1_count_load(sm, s, e->inst, f.hit, f.merged, f.miss);
@@ -478,7 +577,7 @@ static void pass(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     uint64_t since = b->at;
     struct ww_mem_answers answers;
     b->at = queue_free(b, 0);
-    if (b->at > since) count_held(sm, d, since);
+    if (b->at > since) count_held(sm, d, b->at - since);
     struct ww_mem_request q = d->path == WW_L_STORE ? ww_l1_store_request(sm, e->warp, d, r, 0)
                                                     : ww_l1_direct_request(sm, e->warp, d, r, 0);
     send(sm, b, &q, NULL, &answers);
@@ -555,6 +654,22 @@ static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) prefetch_requests(sm);
 }
 
+/* The unit works on a request, and goes on to the next one. */
+static enum ran run_one(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, bool cached) {
+    struct ww_lsu *l = &sm->lsu;
+    struct ww_booked *b = sm->booked;
+    uint32_t cycles = 1;
+    const struct ww_line_request *r = &l->coalescer.request[l->next_request];
+    if (cached)
+        load(sm, e, d, r, &cycles);
+    else
+        pass(sm, e, d, r);
+    b->cycles = cycles;
+    if (++l->next_request == l->coalescer.count || ww_lsu_same_pass(l)) return RAN;
+    b->at += cycles;
+    return b->at >= sm->core->span_end ? RAN_OUT : RAN;
+}
+
 void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
     struct ww_lsu *l = &sm->lsu;
     struct ww_booked *b = sm->booked;
@@ -564,23 +679,16 @@ void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct
     else
         b->reader.sure = false; /* other SMs have used the L2 */
     b->at = cycle;
-    for (bool more = !b->done && l->next_request < l->coalescer.count; more;) {
-        uint32_t cycles = 1;
-        const struct ww_line_request *r = &l->coalescer.request[l->next_request];
+    while (!b->done && l->next_request < l->coalescer.count) {
         if (cached && l->next_request >= b->placed) place_requests(sm, b);
-        if (cached)
-            load(sm, e, d, r, &cycles);
-        else
-            pass(sm, e, d, r);
-        b->cycles = cycles;
-        if (++l->next_request == l->coalescer.count) break;
-        if (ww_lsu_same_pass(l)) continue;
-        if (b->at + cycles >= sm->core->span_end) {
-            l->free = b->at + cycles;
-            count(sm, e->inst);
-            return;
-        }
-        b->at += cycles;
+        enum ran ran = RAN_NONE;
+        if (cached && b->quick && b->line[l->next_request % WW_BOOKED_PLACES] == WW_NO_LINE)
+            ran = run_new(sm, d);
+        if (ran == RAN_NONE) ran = run_one(sm, e, d, cached);
+        if (ran != RAN_OUT) continue;
+        l->free = b->at;
+        count(sm, e->inst);
+        return;
     }
     count(sm, e->inst);
     if (b->at <= cycle) {

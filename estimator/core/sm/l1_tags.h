@@ -202,6 +202,13 @@ static inline uint32_t ww_tags_take_last(struct ww_tags *t, uint32_t set, uint64
     ww_tags_prefetch_victim(t, line);
     return line;
 }
+/* Gives the last line of a set's order to `key`; valid: it has one now. */
+static inline void ww_tags_replace_last(struct ww_tags *t, uint32_t set, uint32_t line, uint64_t key, bool valid) {
+    if (valid && t->bucket) ww_tags_take_out(t, &t->line[line]);
+    t->line[line].key = key;
+    if (t->bucket) ww_tags_put(t, line, ww_tags_hash(key));
+    t->first[set] = line;
+}
 /* Forgets the line's key; it becomes the set's first victim. */
 void ww_tags_drop(struct ww_tags *t, uint32_t line);
 
