@@ -67,7 +67,18 @@ WW_AHEAD expect(const struct ww_fast *f, struct ww_mem_place *place) {
     place->row = w.row;
     __builtin_prefetch(&t->print[word], 1);
     if (t->order) __builtin_prefetch(&t->order[word], 1);
-    __builtin_prefetch(&own->channel->bank[w.bank], 1);
+    const struct ww_fast_channel *c = own->channel;
+    __builtin_prefetch(&c->bank[w.bank], 1);
+    __builtin_prefetch(&own->tags, 1);
+    __builtin_prefetch(&own->requests, 1);
+    __builtin_prefetch(&own->mshrs, 1);
+    __builtin_prefetch(&c->room[WW_DRAM_READ], 1);
+    __builtin_prefetch(&c->bus, 1);
+    __builtin_prefetch(&c->activates, 1);
+    __builtin_prefetch(&c->base, 1);
+    __builtin_prefetch(&c->drained, 1);
+    __builtin_prefetch(&c->closed[w.bank]);
+    if (c->group) __builtin_prefetch(&c->group[w.bank & (f->dram->groups - 1)], 1);
 }
 
 /* The same for the line that these lead to. */
@@ -121,11 +132,10 @@ static inline struct ww_l2_line *find(const struct ww_l2_tags *t, const struct w
 }
 
 /* A reply of so many chunks leaves the slice at L2 cycle `cycle`. */
-static inline void answer(struct ww_fast_reader *r, struct ww_fast_slice *own, uint32_t chunks, uint32_t level,
-                          uint64_t cycle) {
+static inline void answer(struct ww_fast_reader *r, uint32_t chunks, uint32_t level, uint64_t cycle) {
     const struct ww_fast *f = r->f;
     uint32_t flits = f->reply_flits[chunks], units = flits << WW_CALENDAR_UNIT, i = r->answers++;
-    uint64_t at = ww_calendar_take(&own->send, cycle, units) + f->xbar->latency;
+    uint64_t at = cycle + f->xbar->latency;
     if (r->trunk) at = ww_calendar_take(r->trunk, at, f->trunk_units[chunks]);
     r->answer[i].cycle = ww_calendar_take(r->receive, at, units) + flits - 1;
     r->answer[i].chunks = chunks;
@@ -134,9 +144,9 @@ static inline void answer(struct ww_fast_reader *r, struct ww_fast_slice *own, u
 }
 
 /* The same, of two replies the first. */
-static __attribute__((noinline)) void answer_first(struct ww_fast_reader *r, struct ww_fast_slice *own,
-                                                   uint32_t chunks, uint32_t level, uint64_t cycle) {
-    answer(r, own, chunks, level, cycle);
+static __attribute__((noinline)) void answer_first(struct ww_fast_reader *r, uint32_t chunks, uint32_t level,
+                                                   uint64_t cycle) {
+    answer(r, chunks, level, cycle);
 }
 
 /* What the line has of what is wanted. */
@@ -245,7 +255,7 @@ uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *
         uint64_t at = fetch(r, &q, place, number, need);
         if (sectors && !(held.merged && held.at == at)) {
             uint32_t chunks = ww_bits8((uint32_t)l2->granules_of[sectors] >> shift);
-            answer_first(r, own, chunks, held.level, held.at);
+            answer_first(r, chunks, held.level, held.at);
             sectors = 0;
         }
         sectors |= need;
@@ -254,7 +264,7 @@ uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *
     }
     if (q.begin > served) ww_calendar_hold(&own->tags, served, q.begin); /* those behind it wait, too */
     ww_places_take(&own->requests, 1, q.begin);
-    answer(r, own, ww_bits8((uint32_t)l2->granules_of[sectors] >> shift), held.level, held.at);
+    answer(r, ww_bits8((uint32_t)l2->granules_of[sectors] >> shift), held.level, held.at);
     r->replies += r->answers;
     return cycle;
 }
