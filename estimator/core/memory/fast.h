@@ -137,6 +137,7 @@ struct ww_fast {
     bool plain; /* a request has one part, and the L2 nothing of what is rare (fast_read.h) */
     struct ww_fast_ratio to_dram, from_dram; /* of the L2's cycles: of the launch's plain reads */
     uint64_t dram_tail; /* L2 cycles from a read's last column command until its data are at the slice */
+    uint64_t recent, recent_dram; /* L2 cycle in which the last plain read was served, DRAM cycle of its command */
     uint32_t request_flits, request_way; /* of a read; cycles from the port until all of it is at the slice */
     uint32_t reply_flits[9], trunk_units[9]; /* of its reply, by 32-byte chunks */
     bool fetched;       /* SMs fetch their replies: there are no events for them */

@@ -53,11 +53,26 @@ static inline struct ww_fast_where where(const struct ww_fast *f, uint64_t addre
     return (struct ww_fast_where){number, in.slice, set, at.bank, at.row};
 }
 
+/* The host loads the windows of calendars that a read needs, if it comes at about the time of the last one. */
+WW_AHEAD expect_windows(const struct ww_fast *f, struct ww_fast_slice *own, uint32_t bank) {
+    const struct ww_fast_channel *c = own->channel;
+    uint32_t n = (uint32_t)(f->recent >> WW_CALENDAR_SHIFT) & (WW_CALENDAR_WINDOWS - 1);
+    uint32_t m = (uint32_t)(f->recent_dram >> WW_CALENDAR_SHIFT) & (WW_CALENDAR_WINDOWS - 1);
+    __builtin_prefetch(&own->tags.used[n], 1);
+    __builtin_prefetch(&own->requests.leave[f->recent >> WW_PLACES_SHIFT & (WW_PLACES_WINDOWS - 1)], 1);
+    __builtin_prefetch(&c->activates.used[m], 1);
+    __builtin_prefetch(&c->bus.used[m], 1);
+    if (!c->group) return;
+    const struct ww_calendar *group = &c->group[bank & (f->dram->groups - 1)];
+    __builtin_prefetch(group, 1);
+    __builtin_prefetch(&group->used[m], 1);
+}
+
 /* The host loads fingerprints and order of the set, and the bank. */
 WW_AHEAD expect(const struct ww_fast *f, struct ww_mem_place *place) {
     uint64_t address = place->local;
     struct ww_fast_where w = where(f, address);
-    const struct ww_fast_slice *own = &f->slice[w.slice];
+    struct ww_fast_slice *own = &f->slice[w.slice];
     const struct ww_l2_tags *t = own->lines;
     uint32_t word = w.set * t->stride / 8;
     place->local = w.number << f->l2->line_shift | (address & (((uint64_t)1 << f->l2->line_shift) - 1));
@@ -78,7 +93,7 @@ WW_AHEAD expect(const struct ww_fast *f, struct ww_mem_place *place) {
     __builtin_prefetch(&c->base, 1);
     __builtin_prefetch(&c->drained, 1);
     __builtin_prefetch(&c->closed[w.bank]);
-    if (c->group) __builtin_prefetch(&c->group[w.bank & (f->dram->groups - 1)], 1);
+    expect_windows(f, own, w.bank);
 }
 
 /* The same for the line that these lead to. */
@@ -219,6 +234,7 @@ static inline uint64_t fetch(struct ww_fast_reader *r, struct read *q, const str
     struct ww_dram_place at = {place->bank, place->row};
     uint64_t last =
         ww_fast_dram_command(f, own->channel, at, bursts, ww_fast_cycle(&f->to_dram, q->begin));
+    f->recent_dram = last;
     uint64_t issued = ww_fast_cycle(&f->from_dram, last), ready = issued + f->dram_tail;
     ww_places_take(queue, bursts, issued);
     if (own->fill) ready = ww_calendar_take(own->fill, ready, l2->time_of[0][count]);
@@ -264,6 +280,7 @@ uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *
     }
     if (q.begin > served) ww_calendar_hold(&own->tags, served, q.begin); /* those behind it wait, too */
     ww_places_take(&own->requests, 1, q.begin);
+    f->recent = q.begin;
     answer(r, ww_bits8((uint32_t)l2->granules_of[sectors] >> shift), held.level, held.at);
     r->replies += r->answers;
     return cycle;
