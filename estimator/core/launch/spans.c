@@ -175,7 +175,9 @@ static void run_each(struct ww_core *core, uint64_t end) {
         struct ww_sm *sm = &core->sm[i];
         if (!ww_sm_made(sm)) continue;
         s->due[i] = least(least(s->due[i], core->next[i]), s->turn[i]);
-        if (s->due[i] < end) s->due[i] = sm->booked ? run_booked(core, sm, end) : run_sm(core, sm, end);
+        if (s->due[i] >= end) continue;
+        s->due[i] = sm->booked ? run_booked(core, sm, end) : run_sm(core, sm, end);
+        if (sm->booked) ww_booked_count(sm->booked);
     }
 }
 

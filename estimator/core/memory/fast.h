@@ -79,12 +79,12 @@ struct ww_fast_slice {
 
 /* A row that a bank has, had or will have open. Times are DRAM cycles from the channel's `base` on. */
 struct ww_fast_row {
-    int32_t act, pre;  /* its activate, and its earliest precharge */
-    int32_t until;     /* it is open before; INT32_MAX: no other one is to be opened yet */
+    int32_t act, pre; /* its activate, and its earliest precharge */
+    int32_t until;    /* it is open before; INT32_MAX: no other one is to be opened yet */
     uint32_t number;
 };
 
-struct ww_fast_bank { /* a line of the host */
+struct ww_fast_bank {                                            /* a line of the host */
     _Alignas(WW_HOST_LINE) struct ww_fast_row row[WW_FAST_ROWS]; /* the latest activate first */
 };
 
@@ -106,7 +106,7 @@ struct ww_fast_channel {
     struct ww_calendar
         *group; /* by bank group; NULL: one column command after another, whatever their groups */
     struct ww_fast_bank *bank;
-    int32_t *closed;             /* by bank: from when on it may be activated after its refresh */
+    int32_t *closed;          /* by bank: from when on it may be activated after its refresh */
     struct ww_places room[2]; /* by direction: bursts, in L2 cycles */
     struct ww_places
         *waiting;         /* for the prefetcher, if there is one: reads that wait, however many bursts each */
@@ -137,12 +137,13 @@ struct ww_fast {
     bool plain; /* a request has one part, and the L2 nothing of what is rare (fast_read.h) */
     struct ww_fast_ratio to_dram, from_dram; /* of the L2's cycles: of the launch's plain reads */
     uint64_t dram_tail; /* L2 cycles from a read's last column command until its data are at the slice */
-    uint64_t recent, recent_dram; /* L2 cycle in which the last plain read was served, DRAM cycle of its command */
+    uint64_t recent,
+        recent_dram; /* L2 cycle in which the last plain read was served, DRAM cycle of its command */
     uint32_t request_flits, request_way; /* of a read; cycles from the port until all of it is at the slice */
     uint32_t reply_flits[9], trunk_units[9]; /* of its reply, by 32-byte chunks */
-    bool fetched;       /* SMs fetch their replies: there are no events for them */
-    struct ww_mem_answers *answers; /* of the request that is booked; NULL: replies are under way */
-    struct ww_event drained;        /* all work of DRAM is done */
+    bool fetched;                            /* SMs fetch their replies: there are no events for them */
+    struct ww_mem_answers *answers;          /* of the request that is booked; NULL: replies are under way */
+    struct ww_event drained;                 /* all work of DRAM is done */
     uint64_t busy_until;
     struct ww_fast_port *port;
     struct ww_fast_reply *reply; /* of all ports */
@@ -152,7 +153,7 @@ struct ww_fast {
     struct ww_calendar *trunk, link[2];
     uint32_t trunks, ports;
     struct ww_fast_map map;
-    uint32_t activate_units;   /* of the calendar: an activate's part of tFAW, or tRRD */
+    uint32_t activate_units; /* of the calendar: an activate's part of tFAW, or tRRD */
     struct ww_fast_times times;
     struct ww_fast_page *page; /* ring of tlb.misses, the last one at page_at - 1 */
     uint32_t pages, page_at;

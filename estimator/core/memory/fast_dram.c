@@ -76,8 +76,8 @@ static inline void wait_for_row(const struct ww_fast_times *t, const struct ww_f
     if (*ready < end) *ready = next;
 }
 
-/* The first cycle from `ready` on at which the bank may activate a row, wanted at `at`, between others or behind
- * them. */
+/* The first cycle from `ready` on at which the bank may activate a row, wanted at `at`, between others or
+ * behind them. */
 static int32_t find_gap(const struct ww_fast_times *t, const struct ww_fast_bank *b, int32_t at,
                         int32_t ready) {
     for (uint32_t k = WW_FAST_ROWS; k--;) {
@@ -96,8 +96,7 @@ struct ww_fast_row *ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *
         wait_for_row(t, &b->row[0], at, &ready);
     else
         ready = find_gap(t, b, at, ready);
-    uint64_t cycle =
-        ww_calendar_take(&c->activates, c->base + (uint64_t)(int64_t)ready, f->activate_units);
+    uint64_t cycle = ww_calendar_take(&c->activates, c->base + (uint64_t)(int64_t)ready, f->activate_units);
     int32_t act = (int32_t)(cycle - c->base);
     uint32_t k = 0;
     while (k < WW_FAST_ROWS && b->row[k].act > act) k++;

@@ -48,8 +48,7 @@ void ww_fast_map_init(struct ww_fast_map *m, const struct ww_addrmap *map, const
     for (uint32_t k = 0; k < WW_FAST_MAP_PARTS; k++)
         for (uint32_t b = 1; b < 256; b++) {
             uint32_t rest = b & (b - 1);
-            struct ww_fast_where w =
-                by_steps(m, map, tags, (uint64_t)(b & -b) << (WW_FAST_MAP_LOW + 8 * k));
+            struct ww_fast_where w = by_steps(m, map, tags, (uint64_t)(b & -b) << (WW_FAST_MAP_LOW + 8 * k));
             m->part[k][b] = m->part[k][rest] ^ packed(&w);
         }
     m->fits = right(m, map, tags);

@@ -185,7 +185,10 @@ static struct held take_held(struct ww_fast_reader *r, struct read *q, uint32_t 
     }
     h.at = q->begin + ahead;
     h.merged = ahead;
-    *(ahead ? &r->merged : &r->hit) += ww_bits8(h.sectors);
+    if (ahead)
+        r->inst_merged += ww_bits8(h.sectors);
+    else
+        r->hit += ww_bits8(h.sectors);
     if (ahead && line->from_dram & h.sectors) h.level = WW_LEVEL_DRAM;
     return h;
 }
@@ -224,7 +227,7 @@ static inline uint64_t fetch(struct ww_fast_reader *r, struct read *q, const str
     q->begin = ww_places_free(queue, 1, ww_places_free(&own->mshrs, count, q->begin));
     if (!q->line) claim(f, q, place, number);
     struct ww_l2_line *line = q->line;
-    r->missed += count;
+    r->inst_missed += count;
     if (l2->blocks) {
         need |= l2->fetch_of[need] & (uint8_t)~line->valid;
         count = ww_bits8(need);
@@ -232,8 +235,7 @@ static inline uint64_t fetch(struct ww_fast_reader *r, struct read *q, const str
     r->fetched += count;
     uint32_t bursts = count * l2->bursts_per_sector;
     struct ww_dram_place at = {place->bank, place->row};
-    uint64_t last =
-        ww_fast_dram_command(f, own->channel, at, bursts, ww_fast_cycle(&f->to_dram, q->begin));
+    uint64_t last = ww_fast_dram_command(f, own->channel, at, bursts, ww_fast_cycle(&f->to_dram, q->begin));
     f->recent_dram = last;
     uint64_t issued = ww_fast_cycle(&f->from_dram, last), ready = issued + f->dram_tail;
     ww_places_take(queue, bursts, issued);
@@ -286,28 +288,36 @@ uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *
     return cycle;
 }
 
-void ww_fast_count_reads(struct ww_fast_reader *r, uint32_t inst) {
+void ww_fast_count_inst(struct ww_fast_reader *r, uint32_t inst) {
+    const struct ww_l2 *l2 = r->f->l2;
+    if (l2->inst) {
+        l2->inst[inst].counter[WW_I_L2_MERGED] += (uint64_t)r->inst_merged << l2->sector_shift;
+        l2->inst[inst].counter[WW_I_L2_MISS] += (uint64_t)r->inst_missed << l2->sector_shift;
+    }
+    r->merged += r->inst_merged;
+    r->missed += r->inst_missed;
+    r->inst_merged = r->inst_missed = 0;
+}
+
+void ww_fast_count_reads(struct ww_fast_reader *r) {
     const struct ww_fast *f = r->f;
     const struct ww_l2 *l2 = f->l2;
-    const uint32_t shift = l2->sector_shift, bursts = r->fetched * l2->bursts_per_sector;
+    const uint32_t shift = l2->sector_shift;
+    const uint64_t bursts = r->fetched * l2->bursts_per_sector;
     uint64_t *n = f->counter;
     n[WW_C_XBAR_REQUEST] += r->reads;
-    n[WW_C_XBAR_REQUEST_FLIT] += (uint64_t)r->reads * f->request_flits;
+    n[WW_C_XBAR_REQUEST_FLIT] += r->reads * f->request_flits;
     n[WW_C_XBAR_SECTOR_READ] += r->granules;
-    n[WW_C_L2_SECTOR_READ] += (uint64_t)r->sectors << shift;
-    n[WW_C_L2_SECTOR_HIT] += (uint64_t)r->hit << shift;
-    n[WW_C_L2_SECTOR_MERGED] += (uint64_t)r->merged << shift;
-    n[WW_C_L2_SECTOR_MISS] += (uint64_t)r->missed << shift;
-    n[WW_C_L2_PREFETCH] += (uint64_t)(r->fetched - r->missed) << shift;
-    n[WW_C_DRAM_SECTOR_READ] += (uint64_t)r->fetched << f->dram->sector_shift;
+    n[WW_C_L2_SECTOR_READ] += r->sectors << shift;
+    n[WW_C_L2_SECTOR_HIT] += r->hit << shift;
+    n[WW_C_L2_SECTOR_MERGED] += r->merged << shift;
+    n[WW_C_L2_SECTOR_MISS] += r->missed << shift;
+    n[WW_C_L2_PREFETCH] += (r->fetched - r->missed) << shift;
+    n[WW_C_DRAM_SECTOR_READ] += r->fetched << f->dram->sector_shift;
     n[WW_C_DRAM_BURST_READ] += bursts;
     n[WW_C_DRAM_BUSY_CYCLES] += bursts * f->dram->timing.burst;
     n[WW_C_XBAR_REPLY] += r->replies;
     n[WW_C_XBAR_REPLY_FLIT] += r->reply_flits;
-    if (l2->inst) {
-        l2->inst[inst].counter[WW_I_L2_MERGED] += (uint64_t)r->merged << shift;
-        l2->inst[inst].counter[WW_I_L2_MISS] += (uint64_t)r->missed << shift;
-    }
     r->reads = r->granules = r->sectors = r->hit = r->merged = r->missed = r->fetched = r->replies =
         r->reply_flits = 0;
 }

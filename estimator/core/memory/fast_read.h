@@ -34,8 +34,8 @@ struct ww_fast_reader {
     const uint16_t *latency_of;  /* by slice; NULL: all have the same */
     struct ww_calendar *receive; /* its port */
     struct ww_calendar *trunk;   /* NULL: there is none */
-    bool apart; /* reads of an instruction are of different lines of the L2 */
-    bool sure;  /* the caller's: the L2 still has no line for a read whose place->index is WW_NONE */
+    bool apart;                  /* reads of an instruction are of different lines of the L2 */
+    bool sure; /* the caller's: the L2 still has no line for a read whose place->index is WW_NONE */
     /* Of the last read: what its replies bring, and the L2 cycle at which all of it is at the SM. */
     uint32_t answers;
     struct {
@@ -43,7 +43,8 @@ struct ww_fast_reader {
         uint32_t chunks, level;
     } answer[2];
     /* What was read and is not counted yet: requests, granules, sectors of the L2, flits. */
-    uint32_t reads, granules, sectors, hit, merged, missed, fetched, replies, reply_flits;
+    uint64_t reads, granules, sectors, hit, merged, missed, fetched, replies, reply_flits;
+    uint32_t inst_merged, inst_missed; /* the same of the instruction that asks, if it is not counted yet */
 };
 /* line: bytes of a line of the SM's cache. */
 void ww_fast_reader_init(struct ww_fast_reader *r, struct ww_fast *f, uint16_t sm, uint32_t line);
@@ -51,7 +52,9 @@ void ww_fast_reader_init(struct ww_fast_reader *r, struct ww_fast *f, uint16_t s
  * refused, which it returns. */
 uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *place, uint32_t granules,
                            uint64_t cycle);
-/* Counts the reads, all of which were of the instruction. */
-void ww_fast_count_reads(struct ww_fast_reader *r, uint32_t inst);
+/* Counts what the instruction has asked for. */
+void ww_fast_count_inst(struct ww_fast_reader *r, uint32_t inst);
+/* Counts all reads, whose instructions have been counted. */
+void ww_fast_count_reads(struct ww_fast_reader *r);
 
 #endif

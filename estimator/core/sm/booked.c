@@ -401,7 +401,8 @@ static inline uint64_t take_read(struct ww_sm *sm, struct ww_booked *b, struct r
     uint64_t last = 0;
     for (uint32_t i = 0; i < reader->answers; i++) {
         uint64_t at = reader->answer[i].cycle, cycle = ww_fast_cycle(&b->from_l2, at);
-        uint32_t from = reader->answer[i].level, takes = s->data_cycles[reader->answer[i].chunks << s->sector_shift];
+        uint32_t from = reader->answer[i].level,
+                 takes = s->data_cycles[reader->answer[i].chunks << s->sector_shift];
         uint64_t use = take_port(sm, b, takes, cycle) - 1 + s->latency;
         n->replied = at > n->replied ? at : n->replied;
         n->told = cycle > n->told ? cycle : n->told;
@@ -510,7 +511,11 @@ static void count_lines(struct ww_sm *sm, uint32_t inst) {
 static inline void count(struct ww_sm *sm, uint32_t inst) {
     struct ww_booked *b = sm->booked;
     if (b->lines) count_lines(sm, inst);
-    if (b->reader.reads) ww_fast_count_reads(&b->reader, inst);
+    if (b->reader.inst_missed | b->reader.inst_merged) ww_fast_count_inst(&b->reader, inst);
+}
+
+void ww_booked_count(struct ww_booked *b) {
+    if (b->reader.reads) ww_fast_count_reads(&b->reader);
 }
 
 /* A load's line. *cycles: how long the unit is taken. */

@@ -26,8 +26,8 @@
 #define WW_BOOKED_WINDOWS 1024u
 #define WW_BOOKED_AHEAD (1u << 24)
 #define WW_BOOKED_PLACES 32u /* a power of two */
-#define WW_BOOKED_SHIFT 4 /* log2 of a window's cycles */
-#define WW_BOOKED_LEVEL 8 /* bits of a line's pending sectors below its level */
+#define WW_BOOKED_SHIFT 4    /* log2 of a window's cycles */
+#define WW_BOOKED_LEVEL 8    /* bits of a line's pending sectors below its level */
 
 struct ww_booked {
     struct ww_fast *plain;               /* reads take the short way (memory/fast_read.h); NULL: they do not */
@@ -44,12 +44,12 @@ struct ww_booked {
     uint64_t window;    /* MSHRs that leave in windows up to this one have left */
     uint64_t *sent;     /* ring of l1.miss_queue: cycles at whose end requests were sent */
     uint32_t queue, next;
-    uint64_t send_from;                          /* the cycle after the last of them */
+    uint64_t send_from; /* the cycle after the last of them */
     /* Of a load's requests, by number, those up to number `placed`: the line that has it, WW_NO_LINE: none had;
      * and where it goes, if something is not in the L1. */
     uint32_t line[WW_BOOKED_PLACES];
     struct ww_mem_place place[WW_BOOKED_PLACES];
-    uint32_t placed, missing; /* missing: bit for each that goes somewhere */
+    uint32_t placed, missing;    /* missing: bit for each that goes somewhere */
     uint32_t lines, missed, hit; /* of the instruction, not counted yet: lines, sectors of new ones, hits */
     bool quick;                  /* a line that is not there takes the short way, too */
     uint64_t far;                /* bit per warp that wakes later than the SM's wheel reaches */
@@ -65,6 +65,8 @@ bool ww_booked_fits(const struct ww_core *core);
 bool ww_booked_init(struct ww_sm *sm, struct ww_arena *arena);
 /* Works on the first instruction of the queue in `cycle`. */
 void ww_booked_step(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle);
+/* Counts the reads since the last call. */
+void ww_booked_count(struct ww_booked *b);
 /* The warp has ended with its last instruction issued: false, and it is woken, if results are still to come. */
 bool ww_booked_gone(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle);
 

@@ -203,7 +203,8 @@ static inline uint32_t ww_tags_take_last(struct ww_tags *t, uint32_t set, uint64
     return line;
 }
 /* Gives the last line of a set's order to `key`; valid: it has one now. */
-static inline void ww_tags_replace_last(struct ww_tags *t, uint32_t set, uint32_t line, uint64_t key, bool valid) {
+static inline void ww_tags_replace_last(struct ww_tags *t, uint32_t set, uint32_t line, uint64_t key,
+                                        bool valid) {
     if (valid && t->bucket) ww_tags_take_out(t, &t->line[line]);
     t->line[line].key = key;
     if (t->bucket) ww_tags_put(t, line, ww_tags_hash(key));
