@@ -19,7 +19,8 @@
  * - A request that waits at a slice delays those behind it, but not those that the host has simulated before.
  * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are in flight are not
  *   modelled.
- * - Windows of a calendar are 8 cycles: reservations of one window are in the order in which they were made. */
+ * - Windows of a calendar are 16 cycles: reservations of one window are in the order in which they were made.
+ */
 #ifndef WW_CORE_FAST_H
 #define WW_CORE_FAST_H
 
@@ -140,6 +141,7 @@ struct ww_fast {
     uint64_t recent,
         recent_dram; /* L2 cycle in which the last plain read was served, DRAM cycle of its command */
     uint32_t request_flits, request_way; /* of a read; cycles from the port until all of it is at the slice */
+    bool sends;                          /* plain reads reserve the slice's port for their replies */
     uint32_t reply_flits[9], trunk_units[9]; /* of its reply, by 32-byte chunks */
     bool fetched;                            /* SMs fetch their replies: there are no events for them */
     struct ww_mem_answers *answers;          /* of the request that is booked; NULL: replies are under way */

@@ -17,6 +17,17 @@ const struct ww_clock *ww_fast_clock(const struct ww_fast *f) {
     return f->l2->clock;
 }
 
+/* Whether a slice's port to the crossbar is slower than its tags, or than what DRAM can give it. */
+static bool sends_slowly(const struct ww_fast *f) {
+    const struct ww_l2 *l2 = f->l2;
+    const struct ww_dram *d = f->dram;
+    const uint32_t chunks = l2->sector_granules; /* of a sector */
+    for (uint32_t sectors = 1; sectors * chunks <= l2->line_granules; sectors++)
+        if (f->reply_flits[sectors * chunks] << WW_CALENDAR_UNIT > l2->time_of[0][sectors]) return true;
+    uint64_t given = l2->bursts_per_sector * d->timing.gap * d->clock.period_fp;
+    return f->reply_flits[chunks] * l2->clock->period_fp > given;
+}
+
 void ww_fast_tell_clocks(struct ww_fast *f) {
     const struct ww_dram_timing *t = &f->dram->timing;
     f->to_dram = ww_fast_ratio_of(f->l2->clock, &f->dram->clock);
@@ -28,6 +39,7 @@ void ww_fast_tell_clocks(struct ww_fast *f) {
         f->reply_flits[chunks] = ww_xbar_flits(f->xbar, 32 * chunks);
         f->trunk_units[chunks] = ww_xbar_trunk_time(f->xbar, 32 * chunks);
     }
+    f->sends = sends_slowly(f);
 }
 
 void ww_fast_reader_init(struct ww_fast_reader *r, struct ww_fast *f, uint16_t sm, uint32_t line) {
@@ -147,9 +159,11 @@ static inline struct ww_l2_line *find(const struct ww_l2_tags *t, const struct w
 }
 
 /* A reply of so many chunks leaves the slice at L2 cycle `cycle`. */
-static inline void answer(struct ww_fast_reader *r, uint32_t chunks, uint32_t level, uint64_t cycle) {
+static inline void answer(struct ww_fast_reader *r, struct ww_fast_slice *own, uint32_t chunks, uint32_t level,
+                          uint64_t cycle) {
     const struct ww_fast *f = r->f;
     uint32_t flits = f->reply_flits[chunks], units = flits << WW_CALENDAR_UNIT, i = r->answers++;
+    if (f->sends) cycle = ww_calendar_take(&own->send, cycle, units);
     uint64_t at = cycle + f->xbar->latency;
     if (r->trunk) at = ww_calendar_take(r->trunk, at, f->trunk_units[chunks]);
     r->answer[i].cycle = ww_calendar_take(r->receive, at, units) + flits - 1;
@@ -159,9 +173,9 @@ static inline void answer(struct ww_fast_reader *r, uint32_t chunks, uint32_t le
 }
 
 /* The same, of two replies the first. */
-static __attribute__((noinline)) void answer_first(struct ww_fast_reader *r, uint32_t chunks, uint32_t level,
-                                                   uint64_t cycle) {
-    answer(r, chunks, level, cycle);
+static __attribute__((noinline)) void answer_first(struct ww_fast_reader *r, struct ww_fast_slice *own,
+                                                   uint32_t chunks, uint32_t level, uint64_t cycle) {
+    answer(r, own, chunks, level, cycle);
 }
 
 /* What the line has of what is wanted. */
@@ -273,7 +287,7 @@ uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *
         uint64_t at = fetch(r, &q, place, number, need);
         if (sectors && !(held.merged && held.at == at)) {
             uint32_t chunks = ww_bits8((uint32_t)l2->granules_of[sectors] >> shift);
-            answer_first(r, chunks, held.level, held.at);
+            answer_first(r, own, chunks, held.level, held.at);
             sectors = 0;
         }
         sectors |= need;
@@ -283,7 +297,7 @@ uint64_t ww_fast_book_read(struct ww_fast_reader *r, const struct ww_mem_place *
     if (q.begin > served) ww_calendar_hold(&own->tags, served, q.begin); /* those behind it wait, too */
     ww_places_take(&own->requests, 1, q.begin);
     f->recent = q.begin;
-    answer(r, ww_bits8((uint32_t)l2->granules_of[sectors] >> shift), held.level, held.at);
+    answer(r, own, ww_bits8((uint32_t)l2->granules_of[sectors] >> shift), held.level, held.at);
     r->replies += r->answers;
     return cycle;
 }
