@@ -19,7 +19,7 @@
  * - A request that waits at a slice delays those behind it, but not those that the host has simulated before.
  * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are in flight are not
  *   modelled.
- * - Windows of a calendar are 16 cycles: reservations of one window are in the order in which they were made.
+ * - Windows of a calendar are 8 cycles: reservations of one window are in the order in which they were made.
  */
 #ifndef WW_CORE_FAST_H
 #define WW_CORE_FAST_H

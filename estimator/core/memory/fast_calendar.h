@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WW_CALENDAR_WINDOWS 512u
-#define WW_CALENDAR_SHIFT 4 /* log2 of a window's cycles */
+#define WW_CALENDAR_WINDOWS 1024u
+#define WW_CALENDAR_SHIFT 3 /* log2 of a window's cycles */
 #define WW_CALENDAR_UNIT 8  /* log2 of the units of a cycle */
 #define WW_CALENDAR_FULL (1u << (WW_CALENDAR_SHIFT + WW_CALENDAR_UNIT))
 
