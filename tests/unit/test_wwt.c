@@ -388,11 +388,24 @@ static void moved_copies_of_a_list_share_it(void **state) {
     ww_trace_close(t);
 }
 
+static struct ww_launch launch_of_rows(const struct ww_inst *inst, uint32_t insts, uint32_t ctas,
+                                       uint32_t warps) {
+    static const char *const strings[] = {""};
+    return (struct ww_launch){.kernel = "rows",
+                              .arch = "sm_70",
+                              .grid = {ctas, 1, 1},
+                              .block = {32 * warps, 1, 1},
+                              .registers_per_thread = 16,
+                              .inst = inst,
+                              .inst_count = insts,
+                              .string = strings,
+                              .string_count = 1};
+}
+
 /* CTAs whose warps take one of two paths, each of them with an instruction of its own: a row of warps that go
  * on as the last one of their path did, with a jump of an address now and then. */
 static void make_rows(struct ww_made_launch *l, uint64_t seed) {
     enum { CTAS = 64, WARPS = 4, PATHS = 2 };
-    static const char *const strings[] = {""};
     static const struct ww_inst store = {
         .op = WW_OP_STORE, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
     static const struct ww_step path[PATHS] = {{0, UINT32_MAX}, {1, UINT32_MAX}};
@@ -414,15 +427,7 @@ static void make_rows(struct ww_made_launch *l, uint64_t seed) {
         }
         l->cta[c] = (struct ww_cta_trace){.index = c, .warp_count = WARPS, .warp = warp};
     }
-    l->launch = (struct ww_launch){.kernel = "rows",
-                                   .arch = "sm_70",
-                                   .grid = {CTAS, 1, 1},
-                                   .block = {32 * WARPS, 1, 1},
-                                   .registers_per_thread = 16,
-                                   .inst = inst,
-                                   .inst_count = PATHS,
-                                   .string = strings,
-                                   .string_count = 1};
+    l->launch = launch_of_rows(inst, PATHS, CTAS, WARPS);
 }
 
 static void rows_of_warps_of_two_paths_come_back(void **state) {
@@ -441,7 +446,6 @@ static void rows_of_warps_of_two_paths_come_back(void **state) {
  * was none. */
 static void make_rows_of_lists(struct ww_made_launch *l, uint64_t seed) {
     enum { CTAS = 48, WARPS = 4, PATHS = 2, EACH = 3, STEPS = 2 * EACH, INSTS = PATHS * EACH };
-    static const char *const strings[] = {""};
     static const struct ww_inst load = {
         .op = WW_OP_LOAD, .space = WW_SPACE_GLOBAL, .width = 4, .flags = WW_INST_ACCESS};
     struct ww_inst *inst = ww_arena_array(&arena, INSTS, sizeof *inst);
@@ -485,15 +489,7 @@ static void make_rows_of_lists(struct ww_made_launch *l, uint64_t seed) {
         }
         l->cta[c] = (struct ww_cta_trace){.index = c, .warp_count = WARPS, .warp = warp};
     }
-    l->launch = (struct ww_launch){.kernel = "rows",
-                                   .arch = "sm_70",
-                                   .grid = {CTAS, 1, 1},
-                                   .block = {32 * WARPS, 1, 1},
-                                   .registers_per_thread = 16,
-                                   .inst = inst,
-                                   .inst_count = INSTS,
-                                   .string = strings,
-                                   .string_count = 1};
+    l->launch = launch_of_rows(inst, INSTS, CTAS, WARPS);
 }
 
 static void rows_of_warps_with_lists_come_back(void **state) {
