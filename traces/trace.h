@@ -322,6 +322,9 @@ enum ww_code ww_trace_writer_finish(struct ww_trace_writer *w, uint64_t *bytes, 
 bool ww_trace_writer_lost(const struct ww_trace_writer *w);
 /* Gives up: removes the temporary file. Frees w (NULL is fine). */
 void ww_trace_writer_abort(struct ww_trace_writer *w);
+/* Removes the temporary file, and frees nothing: for a process that ends in the middle of another call (NULL is
+ * fine). */
+void ww_trace_writer_abandon(const struct ww_trace_writer *w);
 
 /* Name, pipe of a class. */
 const char *ww_op_name(enum ww_op op);

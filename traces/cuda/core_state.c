@@ -269,10 +269,14 @@ __attribute__((destructor)) static void finish(void) {
     if (!ww_rt.device || ww_rt.pid != getpid()) return;
     say_missing();
     if (ww_rt.options.progress) tell("\r\033[K");
-    if (ww_rt.running) /* a signal handler that calls exit() */
+    if (ww_rt.running) { /* a signal handler that calls exit(): what it interrupted may not be freed */
         ww_rt_say("the program ended while kernel '%s' was running, so that its recording is not whole",
                   ww_rt.running);
-    if (ww_rt.damaged || ww_rt.running || (ww_rt.options.out && !ww_rt_recording())) {
+        report("failed %d %ld\n", WW_EXEC, (long)getpid());
+        ww_device_abandon(ww_rt.device);
+        return;
+    }
+    if (ww_rt.damaged || (ww_rt.options.out && !ww_rt_recording())) {
         report("failed %d %ld\n", WW_EXEC, (long)getpid());
         give_up();
         return;

@@ -112,6 +112,10 @@ void ww_trace_writer_abort(struct ww_trace_writer *w) {
     free_writer(w);
 }
 
+void ww_trace_writer_abandon(const struct ww_trace_writer *w) {
+    if (w && w->file.temp.path) unlink(w->file.temp.path);
+}
+
 /* The descriptor gets a high number, which recorded programs are less likely to close. */
 static enum ww_code create(struct ww_trace_writer *w, struct ww_error *error) {
     WW_TRY(ww_outfile_open(&w->file, w->path, WW_OUTFILE_TRACE, error));

@@ -117,6 +117,10 @@ void ww_device_free_all(struct ww_device *d) {
     free(d);
 }
 
+void ww_device_abandon(const struct ww_device *d) {
+    ww_trace_writer_abandon(d->recorder.writer);
+}
+
 /* ---- memory ---- */
 
 enum ww_code ww_device_alloc(struct ww_device *d, size_t bytes, uint64_t *address, struct ww_error *error) {

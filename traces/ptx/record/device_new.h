@@ -17,6 +17,9 @@ void ww_device_pick(struct ww_device *device, const struct ww_cta_pick *pick);
 enum ww_code ww_device_finish(struct ww_device *device, struct ww_record_stats *stats, struct ww_error *error);
 /* Frees the device (NULL is fine); a recording that was not finished is removed. */
 void ww_device_free_all(struct ww_device *device);
+/* Removes a recording that was not finished, and frees nothing: for a process that ends in the middle of one of
+ * the device's functions. */
+void ww_device_abandon(const struct ww_device *device);
 /* Loads PTX text under a name, for errors. */
 enum ww_code ww_device_module_text(struct ww_device *device, const char *text, size_t n, const char *name,
                                    struct ww_module **module, struct ww_error *error);
