@@ -188,6 +188,7 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
     struct ww_xbar *x = p->xbar;
     struct ww_exchange *e = x->exchange;
     const uint32_t n = p->head;
+    assert(n != WW_XBAR_NONE && x->reply[n].ps <= now_ps);
     struct ww_xbar_reply *r = &x->reply[n];
     const uint32_t next = r->next;
     struct ww_xbar_slice *s = &x->slice[r->slice];

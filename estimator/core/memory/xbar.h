@@ -199,7 +199,7 @@ static inline void ww_xbar_reply(struct ww_xbar *x, uint32_t slice, uint16_t sm,
     struct ww_xbar_slice *s = &x->slice[slice];
     struct ww_xbar_port *p = &x->port[x->port_of[sm]];
     uint32_t flits = ww_xbar_flits(x, payload), n = x->free_reply.first;
-    assert(n != WW_XBAR_NONE);
+    assert(s->replies < x->reply_limit && n != WW_XBAR_NONE);
     uint64_t start = s->send_free > cycle ? s->send_free : cycle, arrive = start + x->latency;
     s->send_free = start + flits;
     if (p->trunk) arrive = ww_xbar_pass_trunk(x, p->trunk, payload, arrive);
