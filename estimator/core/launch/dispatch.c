@@ -2,6 +2,7 @@
 #include "engine_internal.h"
 #include "../../result/result.h"
 #include "../sm/barrel.h"
+#include "../sm/sm_front.h"
 #include "concurrent.h"
 #include "clusters.h"
 #include "ctalog.h"

@@ -93,11 +93,11 @@ static void set_free(struct ww_sm *sm, uint32_t class, uint64_t cycle) {
     for (uint32_t k = 0; k < sm->core->gpu->sm_schedulers; k++) {
         struct ww_sched *s = &sm->sched[k];
         if (class == WW_COLLECT_SFU) {
-            ww_unit_free(s, WW_G_SFU, cycle);
+            s->unit_free[WW_G_SFU] = cycle;
             continue;
         }
-        for (uint32_t g = WW_G_INT; g <= WW_G_FP64; g++) ww_unit_free(s, g, cycle);
-        ww_unit_free(s, WW_G_TENSOR, cycle);
+        for (uint32_t g = WW_G_INT; g <= WW_G_FP64; g++) s->unit_free[g] = cycle;
+        s->unit_free[WW_G_TENSOR] = cycle;
     }
 }
 

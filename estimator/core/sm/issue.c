@@ -6,6 +6,7 @@
 #include "issue_rules.h"
 #include "lsu_queue.h"
 #include "regs.h"
+#include "sm_front.h"
 #include "tensor.h"
 #include "waits.h"
 #include "warp_head.h"
@@ -137,7 +138,7 @@ static uint64_t enqueue(const struct ww_sm *sm, struct ww_sched *s, const struct
         s->parts &= 7u;
     }
     s->busy[d->group] = end;
-    ww_unit_free(s, d->group, end > d->room ? end - d->room : 0);
+    s->unit_free[d->group] = end > d->room ? end - d->room : 0;
     return start - cycle;
 }
 

@@ -5,6 +5,7 @@
 #include "issue_rules.h"
 #include "lsu_queue.h"
 #include "regs.h"
+#include "sm_front.h"
 #include "warp_head.h"
 
 /* Cycles by which instructions may issue before their cycle: with the longest latency of the ALUs these fit the

@@ -8,8 +8,8 @@
 /* An integer multiplication may need the port of another unit, too. */
 static inline void ww_issue_set_free(const struct ww_core *core, struct ww_sched *s, uint32_t group,
                                      uint64_t cycle) {
-    ww_unit_free(s, group, cycle);
-    if (group == core->imul_group2 && s->unit_free[WW_G_IMUL] < cycle) ww_unit_free(s, WW_G_IMUL, cycle);
+    s->unit_free[group] = cycle;
+    if (group == core->imul_group2 && s->unit_free[WW_G_IMUL] < cycle) s->unit_free[WW_G_IMUL] = cycle;
 }
 
 /* The next issue is not before the end of the stall count. */

@@ -22,8 +22,8 @@ void ww_lsu_open(struct ww_sm *sm);
 /* ---- places of schedulers ---- */
 
 static inline void ww_lsu_set_free(struct ww_sched *s, uint64_t cycle) {
-    ww_unit_free(s, WW_G_LSU, cycle);
-    ww_unit_free(s, WW_G_SHARED, cycle);
+    s->unit_free[WW_G_LSU] = cycle;
+    s->unit_free[WW_G_SHARED] = cycle;
 }
 
 /* Takes a place of the scheduler; returns the cycle from which the unit may take the instruction. */

@@ -1,6 +1,6 @@
 /* The instruction cache of an SM and its fetches. */
 #include "../../result/result.h"
-#include "sm.h"
+#include "sm_front.h"
 
 /* Asks for a line that the instruction cache does not hold, in `cycle`; returns its place. */
 static uint32_t ask(struct ww_sm *sm, uint64_t key, uint64_t cycle) {
