@@ -426,11 +426,7 @@ static inline struct ww_warp *pick(const struct ww_sched *s, uint64_t cycle) {
         ready &= ~s->unit_ready[w->group];
     }
     for (; ready; ready &= ~s->unit_ready[w->group]) {
-        uint32_t slot;
-        uint64_t left = ready;
-        do slot = (uint32_t)__builtin_clzll(left) ^ 63;
-        while (left &= s->before[slot]);
-        w = (struct ww_warp *)((char *)s->warp + slot * s->stride);
+        w = (struct ww_warp *)((char *)s->warp + ww_sched_first(s->before, ready) * s->stride);
         if (s->unit_free[w->group] <= cycle) return w;
     }
     return NULL;

@@ -56,17 +56,6 @@ void ww_warp_finish(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle) {
         sm->draining++;
 }
 
-/* The youngest warp comes to a slot. */
-static void put_in_order(struct ww_sched *s, uint32_t slot, enum ww_sched_greedy greedy) {
-    uint64_t bit = 1ull << slot, others = s->view.resident & ~bit;
-    bool first = greedy == WW_SCHED_THEN_YOUNGEST;
-    s->before[slot] = first ? 0 : others;
-    for (; others; others &= others - 1) {
-        uint64_t *before = &s->before[__builtin_ctzll(others)];
-        *before = first ? *before | bit : *before & ~bit;
-    }
-}
-
 void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_t first_fetch) {
     struct ww_core *core = sm->core;
     struct ww_sched *s = &sm->sched[w->sched];
@@ -75,7 +64,7 @@ void ww_warp_arrive(struct ww_sm *sm, struct ww_warp *w, uint64_t cycle, uint64_
     ww_cause_add(s, ww_slot_cause[WW_S_NO_INST]);
     s->view.resident |= bit;
     s->age[w->slot] = core->age++;
-    put_in_order(s, w->slot, core->ops->greedy);
+    ww_sched_put_in_order(s->before, s->view.resident, w->slot, core->ops->greedy);
     s->cta[w->slot] = w->cta;
     if (core->ops->arrived) core->ops->arrived(s->state, w->slot, s->age[w->slot]);
     w->state = w->front_state = WW_S_NO_INST;

@@ -44,8 +44,8 @@ enum ww_sched_greedy { WW_SCHED_NOT_GREEDY, WW_SCHED_THEN_OLDEST, WW_SCHED_THEN_
 
 struct ww_sched_ops {
     struct ww_mech_info info;
-    /* pick() is ww_sched_greedy_pick, and there is nothing else but what keeps `last`: core may do this itself.
-     */
+    /* pick() is ww_sched_greedy_pick, and there is nothing else but what keeps `last`: core may do this itself,
+     * by masks (ww_sched_first). */
     enum ww_sched_greedy greedy;
     /* It works in two modes by the SM's memory saturation flag, and sees it: core counts the cycles of each, MP
      * (flag set) and EP (clear). */
@@ -98,6 +98,27 @@ static inline int ww_sched_greedy_pick(enum ww_sched_greedy greedy, int last, ui
                                        const uint64_t *age) {
     if (last && (ready >> (last - 1)) & 1) return last - 1;
     return greedy == WW_SCHED_THEN_OLDEST ? ww_sched_oldest(ready, age) : ww_sched_youngest(ready, age);
+}
+
+/* The same order as masks: before[i] has the slots that issue before slot i if they are ready, too. The
+ * youngest warp comes to a slot; resident: slots of the others, and perhaps its own. */
+static inline void ww_sched_put_in_order(uint64_t *before, uint64_t resident, uint32_t slot,
+                                         enum ww_sched_greedy greedy) {
+    uint64_t bit = 1ull << slot, others = resident & ~bit;
+    bool first = greedy == WW_SCHED_THEN_YOUNGEST;
+    before[slot] = first ? 0 : others;
+    for (; others; others &= others - 1) {
+        uint64_t *of = &before[__builtin_ctzll(others)];
+        *of = first ? *of | bit : *of & ~bit;
+    }
+}
+
+/* The first in that order of a set that is not empty. */
+static inline uint32_t ww_sched_first(const uint64_t *before, uint64_t set) {
+    uint32_t slot;
+    do slot = (uint32_t)__builtin_clzll(set) ^ 63;
+    while (set &= before[slot]);
+    return slot;
 }
 
 /* Of a set that is not empty, the first slot from `next` on, in a circle. */
