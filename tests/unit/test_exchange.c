@@ -136,7 +136,7 @@ static void tell(struct world *w) {
         if (!(sms[i / 32] >> i % 32 & 1)) continue;
         for (; w->quiet[i] <= ps; told.count--) {
             uint64_t now = w->quiet[i];
-            on_reply(w, (uint16_t)i, ww_memsys_take_reply(w->memory, (uint16_t)i, &w->quiet[i]), now);
+            on_reply(w, (uint16_t)i, ww_memsys_take_reply(w->memory, (uint16_t)i, &w->quiet[i]).reply, now);
         }
     }
     assert_int_equal(told.count, 0);

@@ -30,7 +30,10 @@ static inline bool ww_alone_receive(struct ww_sm *sm, uint64_t cycle, uint64_t p
     uint64_t *quiet = &core->main->told_ps[sm->id];
     if (*quiet > ps) return false;
     do {
-        ww_l1_reply(sm, ww_memsys_take_reply(core->memory, (uint16_t)sm->id, quiet), cycle);
+        struct ww_mem_coming c = ww_memsys_take_reply(core->memory, (uint16_t)sm->id, quiet);
+        if (c.third) ww_l1_prefetch_entry(sm, c.third);
+        if (c.next) ww_l1_prefetch_line(sm, c.next);
+        ww_l1_reply(sm, c.reply, cycle);
     } while (*quiet <= ps);
     return true;
 }

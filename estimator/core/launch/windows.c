@@ -107,6 +107,21 @@ static bool done(const struct ww_core *core) {
            (core->next_cta >= core->cta_count && core->ended_ctas == core->launched_ctas && !core->inflight);
 }
 
+/* The host loads what SMs will use with their first replies of a window. */
+WW_AHEAD expect_replies(const struct ww_core *core) {
+    for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
+        struct ww_mem_coming c = ww_memsys_coming(core->memory, (uint16_t)i);
+        if (c.reply) ww_l1_prefetch_entry(&core->sm[i], c.reply);
+        if (c.next) ww_l1_prefetch_entry(&core->sm[i], c.next);
+        if (c.third) ww_l1_prefetch_entry(&core->sm[i], c.third);
+    }
+    for (uint32_t i = 0; i < core->gpu->sm_count; i++) {
+        struct ww_mem_coming c = ww_memsys_coming(core->memory, (uint16_t)i);
+        if (c.reply) ww_l1_prefetch_line(&core->sm[i], c.reply);
+        if (c.next) ww_l1_prefetch_line(&core->sm[i], c.next);
+    }
+}
+
 /* End of the window that begins with `cycle`: it lies in one epoch. */
 static uint64_t window_end(const struct ww_core *core, uint64_t cycle, uint64_t limit) {
     uint64_t end = cycle + core->window, epoch = (cycle / core->epochs.length + 1) * core->epochs.length;
@@ -127,6 +142,7 @@ static uint64_t run_windows(struct ww_core *core, uint64_t cycle, uint64_t limit
         goes_on = goes_on && further > end;
         ahead.ps = ww_clock_time(&core->clock, further - 1);
         if (goes_on) start_ahead(core, &ahead);
+        expect_replies(core);
         next = run_sms(core, begin, end, &active);
         if (goes_on && core->team) ww_team_finish(core->team);
         if (core->code_failed != WW_OK) break;

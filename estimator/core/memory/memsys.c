@@ -319,13 +319,30 @@ uint64_t ww_memsys_told(const struct ww_memsys *m) {
     return taken < ps ? taken : ps;
 }
 
-const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet) {
+/* Those from number n of the list on. */
+static inline struct ww_mem_coming coming(const struct ww_exchange *x, uint32_t n) {
+    const struct ww_told *item = x->told.item;
+    struct ww_mem_coming c = {0};
+    if (n == WW_TOLD_NONE) return c;
+    c.reply = &item[n].reply;
+    if ((n = item[n].next) == WW_TOLD_NONE) return c;
+    c.next = &item[n].reply;
+    if ((n = item[n].next) == WW_TOLD_NONE) return c;
+    c.third = &item[n].reply;
+    if (item[n].next != WW_TOLD_NONE) __builtin_prefetch(&item[item[n].next]);
+    return c;
+}
+
+struct ww_mem_coming ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet) {
     struct ww_exchange *x = m->exchange;
-    const struct ww_told *t = &x->told.item[x->reply[sm]];
-    x->reply[sm] = t->next;
-    *quiet = t->after;
-    if (t->next != WW_TOLD_NONE) __builtin_prefetch(&x->told.item[t->next]);
-    return &t->reply;
+    uint32_t n = x->reply[sm];
+    x->reply[sm] = x->told.item[n].next;
+    *quiet = x->told.item[n].after;
+    return coming(x, n);
+}
+
+struct ww_mem_coming ww_memsys_coming(const struct ww_memsys *m, uint16_t sm) {
+    return coming(m->exchange, m->exchange->reply[sm]);
 }
 
 /* The next message is no reply. */

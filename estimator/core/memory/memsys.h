@@ -153,9 +153,15 @@ struct ww_memsys_told {
  * alone. Of replies those up to `end` have come, if no other message is before: sms, bit sm of words of 2^shift
  * SMs, gets SMs that have one to take. */
 struct ww_memsys_told ww_memsys_tell(struct ww_memsys *m, uint64_t end, uint32_t shift, uint64_t *sms);
+/* A reply to an SM, and the next two to it in the window. Valid until the next exchange. */
+struct ww_mem_coming {
+    const struct ww_mem_reply *reply, *next, *third; /* NULL: there are not so many */
+};
 /* Takes the SM's next reply, which there is. *quiet, the SM's own, was its time, and becomes that of the one
- * after it. Valid until the next exchange. */
-const struct ww_mem_reply *ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet);
+ * after it. */
+struct ww_mem_coming ww_memsys_take_reply(struct ww_memsys *m, uint16_t sm, uint64_t *quiet);
+/* The SM's next replies, which stay. */
+struct ww_mem_coming ww_memsys_coming(const struct ww_memsys *m, uint16_t sm);
 /* After an exchange, with no messages left: they are together again; the last tick was at time ps. False:
  * memory was short. */
 bool ww_memsys_join(struct ww_memsys *m, uint64_t ps);
