@@ -13,6 +13,7 @@ static inline uint32_t ww_pool_target(struct ww_core *core) {
     if (p->target_free == WW_NONE && !ww_pool_more_targets(core)) return WW_NONE;
     uint32_t t = p->target_free;
     p->target_free = p->target[t].next;
+    if (p->target_free != WW_NONE) __builtin_prefetch(&p->target[p->target_free], 1);
     return t;
 }
 
@@ -74,6 +75,7 @@ static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
     sm->core->inflight++;
     sm->outstanding++;
     l->came[at] = sm->now;
+    __builtin_prefetch(&l->ring[at] + 2, 1); /* as a rule the next but one */
     return &l->ring[at];
 }
 

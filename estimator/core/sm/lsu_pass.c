@@ -44,6 +44,7 @@ static inline void open_entry(struct ww_cache *c, uint32_t m, uint32_t line, uin
     struct ww_mshr *e = &c->entry[m];
     struct ww_tag_line *l = &c->tags.line[line];
     c->free_entry = e->next_free;
+    if (c->free_entry != WW_NONE) __builtin_prefetch(&c->entry[c->free_entry], 1);
     c->used++;
     *e = (struct ww_mshr){line, target, 1, WW_NONE};
     l->valid = 0;

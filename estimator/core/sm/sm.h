@@ -723,6 +723,7 @@ static inline bool ww_l1_send(struct ww_sm *sm, uint64_t ps, uint64_t cycle) {
     }
     q->head = q->head + 1 == q->room ? 0 : q->head + 1;
     q->count--;
+    __builtin_prefetch(&q->ring[q->head]);
     if (cycle <= sm->now) return true; /* the SM is ahead, and did not depend on it */
     l->retry = true;
     l->waits = l->waits == WW_LSU_QUEUE ? WW_LSU_ANY : l->waits;
