@@ -136,7 +136,12 @@ static void tell(struct world *w) {
         if (!(sms[i / 32] >> i % 32 & 1)) continue;
         for (; w->quiet[i] <= ps; told.count--) {
             uint64_t now = w->quiet[i];
-            on_reply(w, (uint16_t)i, ww_memsys_take_reply(w->memory, (uint16_t)i, &w->quiet[i]).reply, now);
+            struct ww_mem_coming coming = ww_memsys_coming(w->memory, (uint16_t)i),
+                                 taken = ww_memsys_take_reply(w->memory, (uint16_t)i, &w->quiet[i]);
+            if (taken.reply != coming.reply || taken.next != coming.next || taken.third != coming.third ||
+                (taken.next && ww_memsys_coming(w->memory, (uint16_t)i).reply != taken.next))
+                fail_msg("SM %u takes another reply than comes next", i);
+            on_reply(w, (uint16_t)i, taken.reply, now);
         }
     }
     assert_int_equal(told.count, 0);

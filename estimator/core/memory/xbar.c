@@ -206,7 +206,9 @@ static void deliver_event(void *owner, struct ww_event *event, uint64_t now_ps) 
     r->next = ww_free_back(&x->free_reply, n);
     p->head = next;
     x->next_reply[p->index] = next_ps;
-    if (next != WW_XBAR_NONE) ww_queue_earlier(x->queue, event, next_ps);
+    if (next == WW_XBAR_NONE) return;
+    if (x->reply[next].next != WW_XBAR_NONE) __builtin_prefetch(&x->reply[x->reply[next].next], 1);
+    ww_queue_earlier(x->queue, event, next_ps);
 }
 
 static bool make_ports(struct ww_xbar *x, const struct ww_gpu_spec *gpu, struct ww_arena *arena) {

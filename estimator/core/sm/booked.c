@@ -288,7 +288,8 @@ static inline void take_sectors(struct ww_sm *sm, struct ww_booked *b, uint64_t 
 static void read_line(struct ww_sm *sm, struct ww_booked *b, const struct ww_line_request *r, uint32_t inst,
                       uint32_t miss, struct fetched *f) {
     struct ww_mem_answers answers;
-    struct ww_mem_request q = ww_l1_line_request(sm, sm->l1.shape, r, miss, 0, inst);
+    struct ww_mem_request q;
+    ww_l1_write_line_request(&q, sm, sm->l1.shape, r, miss, 0, inst);
     send(sm, b, &q, place_of(sm, b, r), &answers);
     for (uint32_t i = 0; i < answers.count; i++) {
         const struct ww_mem_answer *a = &answers.answer[i];
@@ -583,8 +584,11 @@ static void pass(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww
     struct ww_mem_answers answers;
     b->at = queue_free(b, 0);
     if (b->at > since) count_held(sm, d, b->at - since);
-    struct ww_mem_request q = d->path == WW_L_STORE ? ww_l1_store_request(sm, e->warp, d, r, 0)
-                                                    : ww_l1_direct_request(sm, e->warp, d, r, 0);
+    struct ww_mem_request q;
+    if (d->path == WW_L_STORE)
+        ww_l1_store_request(&q, sm, e->warp, d, r, 0);
+    else
+        ww_l1_direct_request(&q, sm, e->warp, d, r, 0);
     send(sm, b, &q, NULL, &answers);
     for (uint32_t i = 0; i < answers.count; i++) {
         const struct ww_mem_answer *a = &answers.answer[i];

@@ -12,7 +12,7 @@ void ww_l1_queue(struct ww_sm *sm, const struct ww_mem_request *request) {
 /* Asks the memory system for sectors of a cache's line. */
 static void ask(struct ww_sm *sm, const struct ww_cache *c, const struct ww_line_request *r, uint32_t sectors,
                 uint32_t entry, uint32_t inst) {
-    *ww_l1_next(sm) = ww_l1_line_request(sm, c->shape, r, sectors, entry, inst);
+    ww_l1_write_line_request(ww_l1_next(sm), sm, c->shape, r, sectors, entry, inst);
 }
 
 /* Takes the data port for so many chunks; returns the cycle at which the last of them has passed it. */
@@ -132,8 +132,9 @@ static bool translate_hit(struct ww_sm *sm, uint32_t op, const struct ww_line_re
     if (t == WW_NONE) return false;
     core->pool.target[t] = (struct ww_target){op, chunks, WW_NONE};
     core->pool.op[op].remaining++;
-    struct ww_mem_request q = ww_l1_request(sm, r, first << s->line_shift, chunks, WW_MEM_TRANSLATION,
-                                            WW_TAG_TARGET | t, core->pool.op[op].inst);
+    struct ww_mem_request q;
+    ww_l1_write_request(&q, sm, r, first << s->line_shift, chunks, WW_MEM_TRANSLATION, WW_TAG_TARGET | t,
+                        core->pool.op[op].inst);
     q.bytes = 0;
     q.fine = 1;
     ww_l1_queue(sm, &q);

@@ -35,36 +35,23 @@ static inline bool ww_l1_no_place(const struct ww_sm *sm, uint32_t miss) {
     return (miss | sm->core->gpu->l1_read_spare) && sm->misses.count >= sm->misses.most;
 }
 
-/* A request of the line at `address`; the memory system's sectors are the caller's. */
-static inline struct ww_mem_request ww_l1_request(const struct ww_sm *sm, const struct ww_line_request *r,
-                                                  uint64_t address, uint32_t sectors, enum ww_mem_kind kind,
-                                                  uint32_t tag, uint32_t inst) {
-    return (struct ww_mem_request){.address = address,
-                                   .sectors = sectors,
-                                   .tag = tag,
-                                   .sm = (uint16_t)sm->id,
-                                   .kind = (uint8_t)kind,
-                                   .needs_reply = 1,
-                                   .bytes = kind == WW_MEM_READ ? 0 : r->bytes,
-                                   .atomic_ops = kind == WW_MEM_ATOMIC ? r->updates : 0,
-                                   .inst = inst};
-}
-
-/* A request for sectors of a cache's line. A cache with shorter lines than requests have names the chunks of
- * the request line. */
-static inline struct ww_mem_request ww_l1_line_request(const struct ww_sm *sm, const struct ww_cache_shape *s,
-                                                       const struct ww_line_request *r, uint32_t sectors,
-                                                       uint32_t entry, uint32_t inst) {
-    uint64_t first = r->key & ~(uint64_t)s->offset_mask;
-    if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
-    return (struct ww_mem_request){.address = first << s->line_shift,
-                                   .sectors = sectors,
-                                   .tag = s->tag | entry,
-                                   .sm = (uint16_t)sm->id,
-                                   .kind = WW_MEM_READ,
-                                   .needs_reply = 1,
-                                   .fine = s->fine,
-                                   .inst = inst};
+/* Writes a request of the line at `address`; the memory system's sectors are the caller's. Field by field, as
+ * it is read by: the host would wait for wider reads of narrower writes. */
+static inline void ww_l1_write_request(struct ww_mem_request *q, const struct ww_sm *sm,
+                                       const struct ww_line_request *r, uint64_t address, uint32_t sectors,
+                                       enum ww_mem_kind kind, uint32_t tag, uint32_t inst) {
+    q->address = address;
+    q->sectors = sectors;
+    q->tag = tag;
+    q->sm = (uint16_t)sm->id;
+    q->kind = (uint8_t)kind;
+    q->needs_reply = 1;
+    q->bytes = kind == WW_MEM_READ ? 0 : r->bytes;
+    q->atomic_ops = kind == WW_MEM_ATOMIC ? r->updates : 0;
+    q->fine = 0;
+    q->strong = 0;
+    q->walked = 0;
+    q->inst = inst;
 }
 
 /* The place of one more request in the miss queue, which has room; the caller writes it. */
@@ -75,8 +62,18 @@ static inline struct ww_mem_request *ww_l1_next(struct ww_sm *sm) {
     sm->core->inflight++;
     sm->outstanding++;
     l->came[at] = sm->now;
-    __builtin_prefetch(&l->ring[at] + 2, 1); /* as a rule the next but one */
     return &l->ring[at];
+}
+
+/* Writes a request for sectors of a cache's line. A cache with shorter lines than requests have names the
+ * chunks of the request line. */
+static inline void ww_l1_write_line_request(struct ww_mem_request *q, const struct ww_sm *sm,
+                                            const struct ww_cache_shape *s, const struct ww_line_request *r,
+                                            uint32_t sectors, uint32_t entry, uint32_t inst) {
+    uint64_t first = r->key & ~(uint64_t)s->offset_mask;
+    if (s->fine) sectors <<= (r->key & s->offset_mask) << (s->line_shift - 5);
+    ww_l1_write_request(q, sm, r, first << s->line_shift, sectors, WW_MEM_READ, s->tag | entry, inst);
+    q->fine = s->fine;
 }
 
 /* Takes a line of the cache for `key`, which it does not hold, for a miss of the warp: a victim, made empty.
@@ -139,11 +136,11 @@ static inline void ww_l1_count_pattern(struct ww_sm *sm, uint64_t chunks) {
 }
 
 /* ---- l1_store.c ---- */
-/* The request of a store, and of a load that no cache holds or an atomic; what it does to the L1 is done, and
- * counted. */
-struct ww_mem_request ww_l1_store_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
-                                          const struct ww_line_request *r, uint32_t tag);
-struct ww_mem_request ww_l1_direct_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
-                                           const struct ww_line_request *r, uint32_t tag);
+/* Write the request of a store, and of a load that no cache holds or an atomic; what it does to the L1 is done,
+ * and counted. */
+void ww_l1_store_request(struct ww_mem_request *q, struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                         const struct ww_line_request *r, uint32_t tag);
+void ww_l1_direct_request(struct ww_mem_request *q, struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                          const struct ww_line_request *r, uint32_t tag);
 
 #endif

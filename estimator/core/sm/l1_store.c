@@ -6,14 +6,12 @@
 #include "booked.h"
 #include "l1_request.h"
 
-/* A request of all of the request line: a store, or what no cache holds. */
-static struct ww_mem_request whole_request(const struct ww_sm *sm, const struct ww_line_request *r,
-                                           uint32_t chunks, enum ww_mem_kind kind, uint32_t tag,
-                                           uint32_t inst) {
-    uint64_t address = r->key << sm->core->request_shift[WW_CACHE_NONE];
-    struct ww_mem_request q = ww_l1_request(sm, r, address, chunks, kind, tag, inst);
-    q.fine = 1;
-    return q;
+/* Writes a request of all of the request line: a store, or what no cache holds. */
+static inline void write_request(struct ww_mem_request *q, const struct ww_sm *sm,
+                                 const struct ww_line_request *r, uint32_t chunks, enum ww_mem_kind kind,
+                                 uint32_t tag, uint32_t inst) {
+    ww_l1_write_request(q, sm, r, r->key << sm->core->request_shift[WW_CACHE_NONE], chunks, kind, tag, inst);
+    q->fine = 1;
 }
 
 /* What a request writes, and what becomes of the lines that it finds. */
@@ -95,30 +93,36 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
     return WW_TAG_ACK | warp | (w->generation & WW_TAG_GENERATION) << 6;
 }
 
-struct ww_mem_request ww_l1_store_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
-                                          const struct ww_line_request *r, uint32_t tag) {
+/* What a store does to the L1 is done, and counted. */
+static inline uint32_t store(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                             const struct ww_line_request *r) {
     struct ww_core *core = sm->core;
     uint32_t chunks = core->chunks_of[r->chunks], sectors = ww_bits8(chunks), hits = 0;
-    uint32_t inst = (uint32_t)(d - core->code.inst);
     if (core->gpu->l1_enabled) hits = write_lines(sm, r, warp, effect_of(core, d));
     core->counter[WW_C_L1_SECTOR_WRITE] += sectors;
     core->counter[WW_C_L1_WRITE_HIT] += hits;
     core->counter[WW_C_L1_WRITE_MISS] += sectors - hits;
-    core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
-    return whole_request(sm, r, chunks, WW_MEM_WRITE, tag, inst);
+    core->epochs.inst[d - core->code.inst].counter[WW_I_SECTORS] += sectors;
+    return chunks;
+}
+
+void ww_l1_store_request(struct ww_mem_request *q, struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                         const struct ww_line_request *r, uint32_t tag) {
+    uint32_t chunks = store(sm, warp, d, r);
+    write_request(q, sm, r, chunks, WW_MEM_WRITE, tag, (uint32_t)(d - sm->core->code.inst));
 }
 
 bool ww_l1_store(struct ww_sm *sm, struct ww_warp *w, const struct ww_dinst *d,
                  const struct ww_line_request *r) {
     uint32_t warp = (uint32_t)(w - sm->warp);
     if (ww_l1_queue_full(sm) || ww_l1_not_owner(sm, warp)) return false;
-    struct ww_mem_request q = ww_l1_store_request(sm, warp, d, r, acknowledgement(sm, warp));
-    *ww_l1_next(sm) = q;
+    uint32_t tag = acknowledgement(sm, warp), chunks = store(sm, warp, d, r);
+    write_request(ww_l1_next(sm), sm, r, chunks, WW_MEM_WRITE, tag, (uint32_t)(d - sm->core->code.inst));
     return true;
 }
 
-struct ww_mem_request ww_l1_direct_request(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
-                                           const struct ww_line_request *r, uint32_t tag) {
+void ww_l1_direct_request(struct ww_mem_request *q, struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
+                          const struct ww_line_request *r, uint32_t tag) {
     struct ww_core *core = sm->core;
     uint32_t chunks = core->chunks_of[r->chunks], sectors = ww_bits8(chunks);
     bool atomic = d->path == WW_L_ATOMIC;
@@ -131,9 +135,8 @@ struct ww_mem_request ww_l1_direct_request(struct ww_sm *sm, uint32_t warp, cons
         core->epochs.inst[inst].counter[WW_I_L1_MISS] += sectors;
     }
     core->epochs.inst[inst].counter[WW_I_SECTORS] += sectors;
-    struct ww_mem_request q = whole_request(sm, r, chunks, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag, inst);
-    q.strong = !atomic && !d->async;
-    return q;
+    write_request(q, sm, r, chunks, atomic ? WW_MEM_ATOMIC : WW_MEM_READ, tag, inst);
+    q->strong = !atomic && !d->async;
 }
 
 bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_dinst *d,
@@ -150,7 +153,8 @@ bool ww_l1_direct(struct ww_sm *sm, uint32_t warp, uint32_t op, const struct ww_
         core->pool.op[op].remaining++;
         tag = WW_TAG_TARGET | t;
     }
-    struct ww_mem_request q = ww_l1_direct_request(sm, warp, d, r, tag);
+    struct ww_mem_request q;
+    ww_l1_direct_request(&q, sm, warp, d, r, tag);
     ww_l1_queue(sm, &q);
     return true;
 }

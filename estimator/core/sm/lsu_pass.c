@@ -72,7 +72,7 @@ static __attribute__((noinline)) bool fetch(struct ww_sm *sm, struct ww_memory_o
     core->pool.target[target] = (struct ww_target){sm->lsu.op, sectors, WW_NONE};
     open_entry(c, m, line, target, sectors);
     o->remaining++;
-    *ww_l1_next(sm) = ww_l1_line_request(sm, c->shape, r, sectors, m, o->inst);
+    ww_l1_write_line_request(ww_l1_next(sm), sm, c->shape, r, sectors, m, o->inst);
     return true;
 }
 
