@@ -4,8 +4,6 @@
 #include "l1_request.h"
 #include "lsu_requests.h"
 
-#define AHEAD 4 /* lines of the next cycle, as a rule at most */
-
 bool ww_lsu_passes(const struct ww_sm *sm) {
     const struct ww_tags *t = &sm->l1.tags;
     bool in_order = t->replace == WW_REPLACE_LRU || t->replace == WW_REPLACE_FIFO;
@@ -98,13 +96,6 @@ static inline bool look_up(struct ww_sm *sm, struct ww_memory_op *o, const struc
     return true;
 }
 
-/* The host loads what the look-ups of the load's next cycle begin with. */
-WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
-    const struct ww_coalescer *c = &sm->lsu.coalescer;
-    uint32_t i = sm->lsu.next_request, end = i + AHEAD < c->count ? i + AHEAD : c->count;
-    for (; i < end; i++) ww_tags_prefetch_hashed(&sm->l1.tags, ww_tags_hash(c->request[i].key));
-}
-
 /* The unit has been held up to `cycle`. */
 static void count_held(struct ww_sm *sm, uint64_t cycle) {
     uint64_t cycles = cycle - sm->lsu.held_since;
@@ -155,12 +146,9 @@ static inline __attribute__((always_inline)) void pass(struct ww_sm *sm, uint64_
         return;
     }
     l->free = cycle + 1;
-    if (l->next_request == l->coalescer.count) {
-        l->passing = false;
-        ww_lsu_finish_requests(sm, cycle);
-    } else {
-        prefetch_requests(sm);
-    }
+    if (l->next_request < l->coalescer.count) return;
+    l->passing = false;
+    ww_lsu_finish_requests(sm, cycle);
 }
 
 void ww_lsu_pass(struct ww_sm *sm, uint64_t cycle) {
