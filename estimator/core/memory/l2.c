@@ -245,7 +245,7 @@ static inline const struct ww_l2_miss *miss_of(const struct ww_l2_slice *s, cons
 /* The host loads what the next fill will use; its miss record was when it came. */
 WW_AHEAD prefetch_fills(const struct ww_l2_slice *s, const struct ww_l2_fills *fills) {
     if (fills->count < 2) return;
-    __builtin_prefetch(miss_of(s, fills, 2), 1); /* of any record, if there is no such fill */
+    __builtin_prefetch(miss_of(s, fills, 2), 1); /* any record, if there is no such fill */
     const struct ww_l2_miss *miss = miss_of(s, fills, 1);
     __builtin_prefetch(&s->tags.line[miss->line], 1);
     if (miss->first != WW_NONE) __builtin_prefetch(ww_l2_wait(s, miss->first), 1);

@@ -646,12 +646,6 @@ static void finish(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct 
     }
 }
 
-/* The host loads what the look-ups begin with. */
-WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
-    const struct ww_coalescer *c = &sm->lsu.coalescer;
-    for (uint32_t i = 0; i < c->count; i++) ww_tags_prefetch(&sm->l1.tags, c->request[i].key);
-}
-
 static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d, uint64_t cycle) {
     struct ww_booked *b = sm->booked;
     ww_lsu_start_requests(sm, e, d, cycle);
@@ -660,7 +654,7 @@ static void start(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct w
     b->cycles = 1;
     b->placed = 0;
     b->reader.sure = b->reader.apart;
-    if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) prefetch_requests(sm);
+    if (d->path == WW_L_LOAD && d->cache == WW_CACHE_L1) ww_lsu_prefetch_requests(sm);
 }
 
 /* The unit works on a request, and goes on to the next one. */

@@ -35,8 +35,8 @@ static inline bool ww_l1_no_place(const struct ww_sm *sm, uint32_t miss) {
     return (miss | sm->core->gpu->l1_read_spare) && sm->misses.count >= sm->misses.most;
 }
 
-/* Writes a request of the line at `address`; the memory system's sectors are the caller's. Field by field, as
- * it is read by: the host would wait for wider reads of narrower writes. */
+/* Writes a request of the line at `address`; the memory system's sectors are the caller's. It is written
+ * where it stays: a copy at once would make the host wait for its own narrower writes. */
 static inline void ww_l1_write_request(struct ww_mem_request *q, const struct ww_sm *sm,
                                        const struct ww_line_request *r, uint64_t address, uint32_t sectors,
                                        enum ww_mem_kind kind, uint32_t tag, uint32_t inst) {

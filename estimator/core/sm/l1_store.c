@@ -93,7 +93,7 @@ static uint32_t acknowledgement(struct ww_sm *sm, uint32_t warp) {
     return WW_TAG_ACK | warp | (w->generation & WW_TAG_GENERATION) << 6;
 }
 
-/* What a store does to the L1 is done, and counted. */
+/* Does to the L1 what a store does, and counts it. Returns its 32-byte chunks. */
 static inline uint32_t store(struct ww_sm *sm, uint32_t warp, const struct ww_dinst *d,
                              const struct ww_line_request *r) {
     struct ww_core *core = sm->core;

@@ -157,13 +157,6 @@ bool ww_lsu_head_loads(const void *of, uint32_t warp) {
     return d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
 }
 
-/* The host loads what the look-ups of a load begin with. */
-WW_AHEAD prefetch_requests(const struct ww_sm *sm) {
-    const struct ww_coalescer *c = &sm->lsu.coalescer;
-    for (uint32_t i = 0; i < c->count; i++)
-        ww_tags_prefetch_hashed(&sm->l1.tags, ww_tags_hash(c->request[i].key));
-}
-
 static inline __attribute__((always_inline)) void start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e,
                                                                  const struct ww_dinst *d, uint64_t cycle) {
     struct ww_core *core = sm->core;
@@ -189,7 +182,7 @@ static inline __attribute__((always_inline)) void start_requests(struct ww_sm *s
     if (core->waits) ww_waits_note(sm, e, d);
     l->banked = core->tag_banks && d->path == WW_L_LOAD && d->cache == WW_CACHE_L1;
     l->pass[0] = 0;
-    if (l->banked && l->passes) prefetch_requests(sm);
+    if (l->banked && l->passes) ww_lsu_prefetch_requests(sm);
     if (l->banked && c->count > 1) ww_wavefront_order(c, core->tag_banks, l->pass);
     l->hit_lines = 0;
     l->active = true;

@@ -15,6 +15,12 @@ static inline bool ww_lsu_same_pass(const struct ww_lsu *l) {
            l->pass[l->next_request] == l->pass[l->next_request - 1];
 }
 
+/* The host loads what the look-ups of the load's lines begin with. */
+WW_AHEAD ww_lsu_prefetch_requests(const struct ww_sm *sm) {
+    const struct ww_coalescer *c = &sm->lsu.coalescer;
+    for (uint32_t i = 0; i < c->count; i++) ww_tags_prefetch(&sm->l1.tags, c->request[i].key);
+}
+
 /* Starts a global, local or texture instruction: addresses become line requests. */
 void ww_lsu_start_requests(struct ww_sm *sm, const struct ww_lsu_entry *e, const struct ww_dinst *d,
                            uint64_t cycle);
