@@ -7,14 +7,19 @@
 #define SPAN 64 /* cycles that an SM runs before the next SM does */
 
 struct ww_spans {
-    uint64_t *due;  /* by SM: cycle of whatever comes next */
+    uint64_t *due;  /* by SM: cycle of whatever comes next; WW_NEVER: nothing, or the SM is not made yet */
     uint64_t *turn; /* by SM: cycle in which the dispatcher has a CTA for it; WW_NEVER: none is promised */
     uint64_t *ask;  /* by SM: cycle from which it waits for such a promise; WW_NEVER: it does not */
+    uint64_t first; /* the least of `due` */
     uint64_t asks, promised; /* SMs that wait; CTAs that are promised and not placed yet */
     struct ww_calendar dispatch;
     uint32_t cta_units; /* of the dispatcher's time, for a CTA */
     bool filling;       /* CTAs still go to SMs that have had none */
 };
+
+static inline uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
 
 bool ww_spans_fit(const struct ww_core *core) {
     return !core->team && !core->concurrent && !core->governor && !core->waits && core->cluster_size <= 1 &&
@@ -80,6 +85,7 @@ static void promise_ctas(struct ww_core *core) {
         while (s->ask[sm] > cycle) sm = sm + 1 == count ? 0 : sm + 1;
         core->turn = sm + 1 == count ? 0 : sm + 1;
         s->turn[sm] = cycle;
+        s->due[sm] = least(s->due[sm], cycle);
         s->ask[sm] = WW_NEVER;
     }
     if (!s->asks) return;
@@ -109,10 +115,6 @@ static void step(struct ww_core *core, struct ww_sm *sm, uint64_t cycle) {
     if (next >= cycle + WW_AHEAD_NEAR || !ww_sm_alone(sm)) return;
     uint64_t reply = next_reply_cycle(core, sm), end = reply < core->epochs.end ? reply : core->epochs.end;
     if (next < end) core->next[sm->id] = ww_sm_run_ahead(sm, next, end);
-}
-
-static inline uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 /* The same for an SM that books its requests: it has nothing under way. */
@@ -154,31 +156,37 @@ static uint64_t run_sm(struct ww_core *core, struct ww_sm *sm, uint64_t end) {
     return sm->now + 1;
 }
 
-/* The earliest cycle in which an SM, or the first filling of the SMs, has something to do. */
-static uint64_t first_of_all(const struct ww_core *core) {
-    uint64_t first = core->spans->filling ? core->dispatch_at : WW_NEVER;
-    for (uint32_t i = 0; i < core->gpu->sm_count; i++) first = least(first, core->spans->due[i]);
-    return first;
-}
-
 /* At first CTAs go to all SMs in turn, cycle by cycle; later an SM takes one where another one has ended. */
 static void fill(struct ww_core *core, uint64_t cycle) {
+    struct ww_spans *s = core->spans;
     core->dispatch_at = cycle + 1;
-    core->spans->filling = ww_dispatch(core, cycle);
+    s->filling = ww_dispatch(core, cycle);
+    for (uint32_t i = 0; i < core->gpu->sm_count; i++)
+        if (ww_sm_made(&core->sm[i])) s->due[i] = least(s->due[i], core->next[i]);
 }
 
 /* Runs each SM up to `end`, or to where it asks for a CTA. */
 static void run_each(struct ww_core *core, uint64_t end) {
     struct ww_spans *s = core->spans;
+    const uint32_t count = core->gpu->sm_count;
+    uint64_t first = WW_NEVER;
     if (s->asks) promise_ctas(core);
-    for (uint32_t i = 0; i < core->gpu->sm_count && core->code_failed == WW_OK; i++) {
-        struct ww_sm *sm = &core->sm[i];
-        if (!ww_sm_made(sm)) continue;
-        s->due[i] = least(least(s->due[i], core->next[i]), s->turn[i]);
-        if (s->due[i] >= end) continue;
-        s->due[i] = sm->booked ? run_booked(core, sm, end) : run_sm(core, sm, end);
-        if (sm->booked) ww_booked_count(sm->booked);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t due = s->due[i];
+        if (due < end && core->code_failed == WW_OK) {
+            struct ww_sm *sm = &core->sm[i];
+            s->due[i] = due = sm->booked ? run_booked(core, sm, end) : run_sm(core, sm, end);
+            if (sm->booked) ww_booked_count(sm->booked);
+        }
+        first = least(first, due);
     }
+    s->first = first;
+}
+
+/* The earliest cycle in which an SM, or the first filling of the SMs, has something to do. */
+static uint64_t first_of_all(const struct ww_core *core) {
+    const struct ww_spans *s = core->spans;
+    return s->filling ? least(s->first, core->dispatch_at) : s->first;
 }
 
 /* Runs all SMs through the span that begins with `cycle`: up to the queue's next event, and at least a cycle.
@@ -228,6 +236,7 @@ enum ww_code ww_spans_begin(struct ww_core *core, struct ww_arena *arena, struct
     }
     if (!s || !s->due || !s->turn || !s->ask) return ww_fail_nomem(error, "the SMs");
     for (uint32_t i = 0; i < sms; i++) s->due[i] = s->turn[i] = s->ask[i] = WW_NEVER;
+    s->first = WW_NEVER;
     s->filling = core->next_cta < core->cta_count;
     s->cta_units = (uint32_t)((1u << WW_CALENDAR_UNIT) / rate + 0.5);
     core->spans = s;
