@@ -9,6 +9,7 @@
 #include "../estimator/result/names.h"
 #include "../estimator/base/locale.h"
 #include "../estimator/base/err.h"
+#include "intervals.h"
 #include "parts.h"
 #include "text.h"
 #include <inttypes.h>
@@ -68,7 +69,8 @@ static const char *cause_name(int c) {
 }
 
 /* Texts of what makes the comparison doubtful; returns their number. */
-static int find_warnings(const struct side *a, const struct side *b, const char *out[WARNINGS]) {
+static int find_warnings(const struct side *a, const struct side *b, const struct ww_ratio_intervals *intervals,
+                         const char *out[WARNINGS]) {
     int n = 0;
     if (strcmp(a->result->trace_hash, b->result->trace_hash) != 0)
         out[n++] = "the runs replay different traces: the figures are of different work";
@@ -85,6 +87,8 @@ static int find_warnings(const struct side *a, const struct side *b, const char 
     else if (ww_is_estimate(a->result) || ww_is_estimate(b->result))
         out[n++] = "of a sampled run, figures by cause, state, memory level and component are those of the "
                    "launches replayed whole, weighted by stratum and scaled to the run";
+    if (ww_order_is_open(intervals))
+        out[n++] = "by the intervals of the runs either of them may be the faster one";
     return n;
 }
 
@@ -157,50 +161,6 @@ static void write_energies(struct ww_jsonw *w, const struct side *a, const struc
     ww_jsonw_close(w, '}');
 }
 
-/* Ratio of base's time in cycles, or of its energy, to the new run's, from the units that both sampled. */
-static enum ww_code paired(const struct side *a, const struct side *b, bool energy, struct ww_sample_ratio *out,
-                           struct ww_error *error) {
-    const struct ww_result *x = a->result, *y = b->result;
-    *out = (struct ww_sample_ratio){0};
-    if (!x->sampling.row_count || !y->sampling.row_count || strcmp(x->trace_hash, y->trace_hash) != 0)
-        return WW_OK;
-    if (energy && !energies(a, b)) return WW_OK;
-    return ww_sample_ratio(&x->sampling, &y->sampling, energy, x->confidence, out, error);
-}
-
-static enum ww_code write_paired(struct ww_jsonw *w, const struct side *a, const struct side *b,
-                                 struct ww_error *error) {
-    static const char *const name[] = {"cycles", "energy"};
-    struct ww_sample_ratio ratio[2];
-    for (int k = 0; k < 2; k++) WW_TRY(paired(a, b, k, &ratio[k], error));
-    if (!ratio[0].known) return WW_OK;
-    ww_jsonw_open(w, "paired", '{');
-    ww_jsonw_u64(w, "units", ratio[0].common);
-    for (int k = 0; k < 2; k++) {
-        if (!ratio[k].known) continue;
-        ww_jsonw_open_flat(w, name[k], '[');
-        ww_jsonw_f64(w, NULL, ratio[k].lo);
-        ww_jsonw_f64(w, NULL, ratio[k].hi);
-        ww_jsonw_close(w, ']');
-    }
-    ww_jsonw_close(w, '}');
-    return WW_OK;
-}
-
-static enum ww_code print_paired(const struct side *a, const struct side *b, FILE *out,
-                                 struct ww_error *error) {
-    static const char *const name[] = {"cycles", "energy"};
-    for (int k = 0; k < 2; k++) {
-        struct ww_sample_ratio r;
-        WW_TRY(paired(a, b, k, &r, error));
-        if (r.known)
-            fprintf(out,
-                    "%s of base by new: %.4f to %.4f at %.4g %% confidence, from %zu units that both sampled\n",
-                    name[k], r.lo, r.hi, 100 * a->result->confidence, r.common);
-    }
-    return WW_OK;
-}
-
 static void write_differences(struct ww_jsonw *w, const struct side *a, const struct side *b) {
     struct ww_difference d[WW_DIFFERENCES];
     size_t count = ww_differences(a->result, b->result, d);
@@ -217,7 +177,9 @@ static void write_differences(struct ww_jsonw *w, const struct side *a, const st
 static enum ww_code compare_json(const struct side *a, const struct side *b, FILE *out,
                                  struct ww_error *error) {
     const char *warning[WARNINGS];
-    int warnings = find_warnings(a, b, warning);
+    struct ww_ratio_intervals intervals;
+    WW_TRY(ww_find_intervals(a->result, b->result, &intervals, error));
+    int warnings = find_warnings(a, b, &intervals, warning);
     struct ww_jsonw w;
     ww_jsonw_begin(&w, out);
     ww_jsonw_open(&w, NULL, '{');
@@ -225,7 +187,7 @@ static enum ww_code compare_json(const struct side *a, const struct side *b, FIL
     write_run(&w, "new", b);
     write_differences(&w, a, b);
     ww_part_known(&w, "speedup", ww_ratio(a->seconds, b->seconds));
-    WW_TRY(write_paired(&w, a, b, error));
+    ww_write_intervals(&w, &intervals);
     ww_part_known(&w, "energy_ratio", energies(a, b) ? ww_ratio(b->result->energy_j, a->result->energy_j) : -1);
     ww_part_known(&w, "edp_gain", edp_gain(a, b));
     write_times(&w, a, b);
@@ -367,7 +329,9 @@ static enum ww_code print_parts(const struct side *a, const struct side *b, FILE
 static enum ww_code compare_text(const struct side *a, const struct side *b, FILE *out,
                                  struct ww_error *error) {
     const char *warning[WARNINGS];
-    int warnings = find_warnings(a, b, warning);
+    struct ww_ratio_intervals intervals;
+    WW_TRY(ww_find_intervals(a->result, b->result, &intervals, error));
+    int warnings = find_warnings(a, b, &intervals, warning);
     char t[3][32];
     name_run(a, "base", out);
     name_run(b, "new ", out);
@@ -377,7 +341,7 @@ static enum ww_code compare_text(const struct side *a, const struct side *b, FIL
         fprintf(out, ", energy %s of base's, energy-delay gain %s",
                 factor(ww_ratio(b->result->energy_j, a->result->energy_j), t[1]), factor(edp_gain(a, b), t[2]));
     fputs("\n", out);
-    WW_TRY(print_paired(a, b, out, error));
+    ww_print_intervals(&intervals, a->result->confidence, out);
     WW_TRY(print_differences(a, b, out, error));
     fputs("\n", out);
     WW_TRY(print_figures(a, b, out, error));

@@ -2,6 +2,7 @@
 #include "../../estimator/api/report.h"
 #include "../../estimator/result/names.h"
 #include "../../estimator/result/result.h"
+#include "../intervals.h"
 #include "page.h"
 #include <inttypes.h>
 #include <math.h>
@@ -121,11 +122,9 @@ static void make_bars(struct bars *b, const struct ww_report_set *set) {
         b->label[i] = b->name[i];
         lay_time(r, &sum, b->time[i]);
         lay_energy(r, &sum, b->energy[i]);
-        b->lo[i] = b->hi[i] = (double)r->time_ps * 1e-12;
-        if (r->sampling.time_s.lo < r->sampling.time_s.hi) {
-            b->lo[i] = r->sampling.time_s.lo;
-            b->hi[i] = r->sampling.time_s.hi;
-        }
+        struct ww_interval time = ww_time_interval(r);
+        b->lo[i] = time.lo;
+        b->hi[i] = time.hi;
         b->rows++;
     }
 }

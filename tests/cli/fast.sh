@@ -4,6 +4,14 @@ warpwatt run --gpu v100 -t v.wwt --mode fast --db r.db | sed '/computed in/d'
 warpwatt run --gpu v100 -t v.wwt --mode full --db r.db -q
 warpwatt query --db r.db "SELECT run_id, mode FROM v_run"
 warpwatt compare 2 1 --db r.db | grep -i mode
+# The ratio has an interval, in text and JSON, also against a full replay.
+warpwatt run --gpu v100 -t v.wwt --mode fast --mech sched=lrr --db r.db -q
+warpwatt compare 1 3 --db r.db | sed -n '/^warning/p; /^speed-up/,/^$/p'
+warpwatt compare 2 3 --db r.db | grep '^time'
+warpwatt compare 1 3 --db r.db --json >compare.json
+python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/compare.json" compare.json
+grep -A1 '"bounds"' compare.json
+warpwatt compare 2 2 --db r.db --json | grep -c bounds
 warpwatt run --gpu v100 -t v.wwt --mode fast --json | python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/run.json"
 warpwatt report --run 1 --db r.db --json | python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/report.json"
 # Threads change nothing.

@@ -462,6 +462,56 @@ static void speed_up_and_energy_are_ratios_to_the_base(void **state) {
     ww_result_free(b);
 }
 
+/* A run of `cycles` whose intervals reach `part` to either side. */
+static struct ww_result *estimate(const char *mode, uint64_t cycles, double part) {
+    struct ww_result *r = ww_fixture_result(NULL);
+    r->mode = mode;
+    r->time_ps = r->time_ps / r->cycles * cycles;
+    r->cycles = cycles;
+    r->cycles_interval = (struct ww_interval){(double)cycles * (1 - part), (double)cycles * (1 + part)};
+    r->energy_interval = (struct ww_interval){r->energy_j * (1 - part), r->energy_j * (1 + part)};
+    return r;
+}
+
+static void the_intervals_of_two_fast_runs_bound_their_ratio(void **state) {
+    (void)state;
+    struct ww_result *a = estimate("fast", 10000, 0.1), *b = estimate("fast", 8000, 0.05);
+    cJSON *root = parse(COMPARE, a, b);
+    assert_true(fabs(number(root, "bounds.time.0") - 9000. / 8400) < 1e-12);
+    assert_true(fabs(number(root, "bounds.time.1") - 11000. / 7600) < 1e-12);
+    assert_true(fabs(number(root, "bounds.energy.0") - 0.9 / 1.05) < 1e-12);
+    assert_true(fabs(number(root, "bounds.energy.1") - 1.1 / 0.95) < 1e-12);
+    assert_true(number(root, "bounds.confidence") == 0.9);         /* each misses in 5 % of the cases */
+    assert_int_equal(cJSON_GetArraySize(at(root, "warnings")), 0); /* the new run is the faster one */
+    cJSON_Delete(root);
+    char *text = print(COMPARE, a, b, false);
+    ww_fixture_assert_contains(text, "time of base by new: 1.0714 to 1.4474 at 90 % confidence or more");
+    ww_fixture_assert_contains(text, "energy of base by new: 0.8571 to 1.1579 at 90 %");
+    free(text);
+    ww_result_free(b);
+    b = estimate("fast", 9500, 0.05);
+    root = parse(COMPARE, a, b);
+    ww_fixture_assert_contains(at(root, "warnings.0")->valuestring, "either of them may be the faster one");
+    cJSON_Delete(root);
+    ww_result_free(a);
+    ww_result_free(b);
+}
+
+static void a_full_run_adds_no_doubt_to_a_fast_ones(void **state) {
+    (void)state;
+    struct ww_result *full = estimate("full", 10000, 0), *fast = estimate("fast", 8000, 0.05);
+    cJSON *root = parse(COMPARE, full, fast);
+    assert_true(fabs(number(root, "bounds.time.0") - 10000. / 8400) < 1e-12);
+    assert_true(fabs(number(root, "bounds.time.1") - 10000. / 7600) < 1e-12);
+    assert_true(number(root, "bounds.confidence") == 0.95);
+    cJSON_Delete(root);
+    root = parse(COMPARE, full, full);
+    assert_null(cJSON_GetObjectItemCaseSensitive(root, "bounds")); /* exact */
+    cJSON_Delete(root);
+    ww_result_free(full);
+    ww_result_free(fast);
+}
+
 static void different_traces_are_warned_about(void **state) {
     (void)state;
     struct ww_result *a = ww_fixture_result(NULL), *b = ww_fixture_result(&(struct ww_fixture){.hash = "ff"});
@@ -518,6 +568,10 @@ static void every_json_output_keeps_to_its_schema(void **state) {
         check_schema("run", SUMMARY, a, NULL);
         check_schema("report", REPORT, a, NULL);
         check_schema("source", SOURCE, a, NULL);
+        check_schema("compare", COMPARE, a, b);
+        a->mode = "fast";
+        a->cycles_interval.hi *= 1.1;
+        a->energy_interval.hi *= 1.1;
         check_schema("compare", COMPARE, a, b);
         ww_result_free(a);
         ww_result_free(b);
@@ -630,6 +684,8 @@ int main(void) {
         cmocka_unit_test(a_run_without_counters_by_instruction_says_so),
         cmocka_unit_test(differences_by_cause_add_up_to_the_difference_in_time),
         cmocka_unit_test(speed_up_and_energy_are_ratios_to_the_base),
+        cmocka_unit_test(the_intervals_of_two_fast_runs_bound_their_ratio),
+        cmocka_unit_test(a_full_run_adds_no_doubt_to_a_fast_ones),
         cmocka_unit_test(different_traces_are_warned_about),
         cmocka_unit_test(an_energy_that_one_run_lacks_is_not_compared),
         cmocka_unit_test(every_json_output_keeps_to_its_schema),
