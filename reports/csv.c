@@ -160,7 +160,12 @@ static void launch_row(struct csv *c, const struct ww_result *r, int64_t id, con
     for (int i = 0; i < WW_SLOT_COUNT; i++) put_u64(c, l->slot[i]);
     for (int i = 0; i < WW_COMPONENT_COUNT; i++)
         put_known(c, l->energy.known ? l->energy.dynamic_j[i] + l->energy.static_j[i] : -1);
-    for (int i = 0; i < WW_COUNTER_COUNT; i++) put_u64(c, l->counter[i]);
+    for (int i = 0; i < WW_COUNTER_COUNT; i++) {
+        if (ww_counter_known(r, l, (enum ww_counter)i))
+            put_u64(c, l->counter[i]);
+        else
+            separate(c);
+    }
     end_row(c);
 }
 

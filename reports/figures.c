@@ -153,6 +153,14 @@ bool ww_is_estimate(const struct ww_result *result) {
     return result->sampling.row_count > 0;
 }
 
+bool ww_counter_known(const struct ww_result *result, const struct ww_launch_result *launch,
+                      enum ww_counter c) {
+    if (strcmp(result->mode, "fast") != 0) return true;
+    if (c == WW_C_MEM_SATURATED_CYCLES)
+        return launch->counter[WW_C_EP_CYCLES] > 0 || launch->counter[WW_C_MP_CYCLES] > 0;
+    return c != WW_C_L2_STALL_CYCLES;
+}
+
 double ww_share_whole(const struct ww_result *result) {
     double part = 0;
     for (size_t i = 0; i < result->launch_count; i++) part += (double)result->launch[i].warp_instructions;

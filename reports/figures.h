@@ -61,6 +61,10 @@ double ww_launch_weight(const struct ww_result *result, uint32_t launch);
 /* A sentence, without its capital and full stop, on where an estimate's figures by part are from. */
 void ww_say_scaled(const struct ww_result *result, char out[240]);
 
+/* False for what a fast replay does not model: stalls of the L2's slices, and saturation unless a scheduler
+ * follows it, which then counts its modes. The counter is 0 or too low. */
+bool ww_counter_known(const struct ww_result *result, const struct ww_launch_result *launch, enum ww_counter c);
+
 /* A run's launches added up, as one launch: counters, states, slots, energy, cycles, time. Its kernel,
  * shape, epochs and instructions are empty. Of an estimate, what the launches replayed whole add up to by
  * their weights is scaled to the run: slots, warp-cycles and counters of cycles by cycles, other counters by

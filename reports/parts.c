@@ -97,9 +97,16 @@ void ww_part_summary(struct ww_jsonw *w, const struct ww_result *r, int64_t run_
     sampling(w, r);
 }
 
-void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counter[WW_COUNTER_COUNT]) {
+void ww_part_counters(struct ww_jsonw *w, const char *key, const struct ww_result *r,
+                      const struct ww_launch_result *launch) {
     ww_jsonw_open(w, key, '{');
-    for (int i = 0; i < WW_COUNTER_COUNT; i++) ww_jsonw_u64(w, ww_counter_name((enum ww_counter)i), counter[i]);
+    for (int i = 0; i < WW_COUNTER_COUNT; i++) {
+        const char *name = ww_counter_name((enum ww_counter)i);
+        if (ww_counter_known(r, launch, (enum ww_counter)i))
+            ww_jsonw_u64(w, name, launch->counter[i]);
+        else
+            ww_jsonw_null(w, name);
+    }
     ww_jsonw_close(w, '}');
 }
 

@@ -10,7 +10,9 @@
 void ww_part_known(struct ww_jsonw *w, const char *key, double v);
 /* The members of a summary (reports/schema/run.json), between the braces of the caller's object. */
 void ww_part_summary(struct ww_jsonw *w, const struct ww_result *result, int64_t run_id);
-void ww_part_counters(struct ww_jsonw *w, const char *key, const uint64_t counter[WW_COUNTER_COUNT]);
+/* Null: not known (ww_counter_known). */
+void ww_part_counters(struct ww_jsonw *w, const char *key, const struct ww_result *r,
+                      const struct ww_launch_result *launch);
 /* With `zeros` false only states that have cycles are written. */
 void ww_part_states(struct ww_jsonw *w, const char *key, const uint64_t state[WW_STATE_COUNT], bool zeros);
 void ww_part_slots(struct ww_jsonw *w, const char *key, const uint64_t slot[WW_SLOT_COUNT]);

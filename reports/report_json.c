@@ -115,7 +115,7 @@ static void write_pcs(struct ww_jsonw *w, const struct ww_launch_result *l) {
 }
 
 /* What a launch and the whole run have in common. */
-static void write_figures(struct ww_jsonw *w, const struct ww_launch_result *l,
+static void write_figures(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
                           const struct ww_gpu_facts *facts) {
     ww_jsonw_u64(w, "cycles", l->cycles);
     ww_jsonw_f64(w, "time_s", (double)l->time_ps / 1e12);
@@ -129,10 +129,10 @@ static void write_figures(struct ww_jsonw *w, const struct ww_launch_result *l,
     ww_part_slots(w, "issue_slots", l->slot);
     ww_part_memory(w, "memory", l);
     ww_part_energy(w, "energy", &l->energy, l->time_ps);
-    ww_part_counters(w, "counters", l->counter);
+    ww_part_counters(w, "counters", r, l);
 }
 
-static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
+static void write_launch(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
                          const struct ww_gpu_facts *facts) {
     ww_jsonw_open(w, NULL, '{');
     ww_jsonw_u64(w, "index", l->index);
@@ -162,7 +162,7 @@ static void write_launch(struct ww_jsonw *w, const struct ww_launch_result *l,
         ww_jsonw_u64(w, "end_ps", l->with_copies_end_ps);
         ww_jsonw_close(w, '}');
     }
-    write_figures(w, l, facts);
+    write_figures(w, r, l, facts);
     write_epochs(w, l);
     write_points(w, l);
     write_pcs(w, l);
@@ -249,10 +249,10 @@ enum ww_code ww_report_json(const struct ww_result *r, int64_t run_id, FILE *out
     write_head(&w, r, run_id, gpu);
     write_bands(&w, r->gpu);
     ww_jsonw_open(&w, "total", '{');
-    write_figures(&w, &sum, &facts);
+    write_figures(&w, r, &sum, &facts);
     ww_jsonw_close(&w, '}');
     ww_jsonw_open(&w, "launches", '[');
-    for (size_t i = 0; i < r->launch_count; i++) write_launch(&w, &r->launch[i], &facts);
+    for (size_t i = 0; i < r->launch_count; i++) write_launch(&w, r, &r->launch[i], &facts);
     ww_jsonw_close(&w, ']');
     ww_jsonw_close(&w, '}');
     cJSON_Delete(gpu);

@@ -181,13 +181,15 @@ static enum ww_code print_slots(const struct ww_launch_result *sum, FILE *out, s
 /* ---- memory ---- */
 
 /* How the path from the SMs to memory was held up, and what Mascar and re-execution did about it. */
-static void print_path(const uint64_t *c, FILE *out) {
+static void print_path(const struct ww_result *r, const struct ww_launch_result *sum, FILE *out) {
     char t[4][32];
+    const uint64_t *c = sum->counter;
     double active = (double)c[WW_C_SM_ACTIVE_CYCLES];
-    if (active > 0 && (c[WW_C_LSU_STALL_CYCLES] || c[WW_C_MEM_SATURATED_CYCLES]))
+    bool known = ww_counter_known(r, sum, WW_C_MEM_SATURATED_CYCLES);
+    if (active > 0 && (c[WW_C_LSU_STALL_CYCLES] || (known && c[WW_C_MEM_SATURATED_CYCLES])))
         fprintf(out, "  load/store unit: stalled %s of the SMs' active cycles; memory saturated %s\n",
                 ww_percent((double)c[WW_C_LSU_STALL_CYCLES] / active, t[0]),
-                ww_percent((double)c[WW_C_MEM_SATURATED_CYCLES] / active, t[1]));
+                ww_percent(known ? (double)c[WW_C_MEM_SATURATED_CYCLES] / active : -1, t[1]));
     if (active > 0 && c[WW_C_MP_CYCLES])
         fprintf(
             out,
@@ -200,7 +202,8 @@ static void print_path(const uint64_t *c, FILE *out) {
                 ww_si((double)c[WW_C_L1_HIT_UNDER_MISS], "", t[2]));
 }
 
-static enum ww_code print_memory(const struct ww_launch_result *sum, FILE *out, struct ww_error *error) {
+static enum ww_code print_memory(const struct ww_result *r, const struct ww_launch_result *sum, FILE *out,
+                                 struct ww_error *error) {
     struct ww_level level[WW_LEVELS];
     ww_levels(sum, level);
     struct ww_grid g = {.columns = 8, .left = 1u};
@@ -224,7 +227,7 @@ static enum ww_code print_memory(const struct ww_launch_result *sum, FILE *out, 
                 ww_si((double)c[WW_C_SHARED_PASSES], "", t[0]),
                 ww_si((double)c[WW_C_SHARED_CONFLICTS], "", t[1]),
                 ww_percent((double)c[WW_C_SHARED_CONFLICTS] / (double)c[WW_C_SHARED_PASSES], t[2]));
-    print_path(c, out);
+    print_path(r, sum, out);
     return WW_OK;
 }
 
@@ -327,7 +330,7 @@ enum ww_code ww_report_text(const struct ww_result *result, int64_t run_id, FILE
     WW_TRY(print_copies(result, out, error));
     WW_TRY(print_states(&sum, out, error));
     WW_TRY(print_slots(&sum, out, error));
-    WW_TRY(print_memory(&sum, out, error));
+    WW_TRY(print_memory(result, &sum, out, error));
     WW_TRY(print_energy(&sum, out, error));
     print_board(&sum, facts.board_w, out);
     WW_TRY(print_bands(result->gpu, out, error));

@@ -137,7 +137,8 @@ static void begin_counter(struct ww_jsonw *w, const char *name, uint64_t at) {
 
 /* Queues: a mean length is what was waited divided by the time (Little's law). L2 cycles are of the clock that
  * the launch begins with. */
-static void write_queues(struct ww_jsonw *w, const struct ww_launch_result *l, size_t i, uint64_t at) {
+static void write_queues(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
+                         size_t i, uint64_t at) {
     const struct ww_epoch *e = &l->epoch[i];
     double cycles = (double)e->cycles, active = counted(l, i, WW_C_SM_ACTIVE_CYCLES);
     double l2_cycles = l->point_count ? (double)e->time_ps * 1e-6 * l->point[0].mhz[WW_DOMAIN_L2] : 0;
@@ -147,9 +148,11 @@ static void write_queues(struct ww_jsonw *w, const struct ww_launch_result *l, s
     begin_counter(w, "page walks in flight", at);
     ww_jsonw_f64(w, "walks", part(counted(l, i, WW_C_TLB_WALK_CYCLES), l2_cycles));
     end(w);
-    begin_counter(w, "L2 slices held up", at);
-    ww_jsonw_f64(w, "slices", part(counted(l, i, WW_C_L2_STALL_CYCLES), l2_cycles));
-    end(w);
+    if (ww_counter_known(r, l, WW_C_L2_STALL_CYCLES)) {
+        begin_counter(w, "L2 slices held up", at);
+        ww_jsonw_f64(w, "slices", part(counted(l, i, WW_C_L2_STALL_CYCLES), l2_cycles));
+        end(w);
+    }
     begin_counter(w, "held up, part of the SMs' active cycles", at);
     ww_jsonw_f64(w, "load/store unit", part(counted(l, i, WW_C_LSU_STALL_CYCLES), active));
     ww_jsonw_f64(w, "L1 without MSHR or line", part(counted(l, i, WW_C_L1_RESERVATION_FAIL), active));
@@ -266,7 +269,8 @@ static void write_limit_change(struct ww_jsonw *w, const struct ww_launch_result
     end(w);
 }
 
-static void write_epochs(struct ww_jsonw *w, const struct ww_launch_result *l, uint64_t start) {
+static void write_epochs(struct ww_jsonw *w, const struct ww_result *r, const struct ww_launch_result *l,
+                         uint64_t start) {
     for (size_t i = 0; i < l->epoch_count; i++) {
         const struct ww_epoch *e = &l->epoch[i];
         if (e->cycles == 0) continue;
@@ -276,7 +280,7 @@ static void write_epochs(struct ww_jsonw *w, const struct ww_launch_result *l, u
         write_ctas(w, e, start);
         if (l->epoch_energy && e->time_ps) write_power(w, l, i, start);
         if (l->epoch_counter && e->time_ps) {
-            write_queues(w, l, i, start);
+            write_queues(w, r, l, i, start);
             write_traffic(w, l, i, start);
         }
         start += e->time_ps;
@@ -372,7 +376,7 @@ static void write_all_of(struct ww_jsonw *w, const struct ww_result *r, const st
     struct ww_place place = ww_place_next(placing, l, facts);
     write_launch(w, r, l, place.start);
     write_clocks(w, l, place.start, ww_launch_latency_ps(l, facts));
-    write_epochs(w, l, place.start);
+    write_epochs(w, r, l, place.start);
     write_ctas_of(w, l, place.ctas);
 }
 

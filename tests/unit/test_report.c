@@ -422,6 +422,34 @@ static void a_run_without_counters_by_instruction_says_so(void **state) {
     ww_result_free(r);
 }
 
+static void what_fast_replay_does_not_model_is_not_known(void **state) {
+    (void)state;
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 1});
+    uint64_t *c = r->launch[0].counter;
+    r->mode = "fast";
+    c[WW_C_SM_ACTIVE_CYCLES] = 400;
+    c[WW_C_LSU_STALL_CYCLES] = 40;
+    c[WW_C_MEM_SATURATED_CYCLES] = 100;
+    c[WW_C_EP_CYCLES] = c[WW_C_MP_CYCLES] = 0;
+    char *text = print(REPORT, r, NULL, false);
+    ww_fixture_assert_contains(text, "stalled 10.0 % of the SMs' active cycles; memory saturated -\n");
+    free(text);
+    cJSON *root = parse(REPORT, r, NULL);
+    assert_true(cJSON_IsNull(at(root, "total.counters.mem_saturated_cycles")));
+    assert_true(cJSON_IsNull(at(root, "launches.0.counters.l2_stall_cycles")));
+    cJSON_Delete(root);
+    c[WW_C_EP_CYCLES] = 300; /* a scheduler follows saturation */
+    c[WW_C_MP_CYCLES] = 100;
+    text = print(REPORT, r, NULL, false);
+    ww_fixture_assert_contains(text, "memory saturated 25.0 %");
+    free(text);
+    root = parse(REPORT, r, NULL);
+    assert_true(number(root, "total.counters.mem_saturated_cycles") == 100);
+    assert_true(cJSON_IsNull(at(root, "total.counters.l2_stall_cycles")));
+    cJSON_Delete(root);
+    ww_result_free(r);
+}
+
 /* ---- compare ---- */
 
 static void differences_by_cause_add_up_to_the_difference_in_time(void **state) {
@@ -570,6 +598,7 @@ static void every_json_output_keeps_to_its_schema(void **state) {
         check_schema("source", SOURCE, a, NULL);
         check_schema("compare", COMPARE, a, b);
         a->mode = "fast";
+        check_schema("report", REPORT, a, NULL);
         a->cycles_interval.hi *= 1.1;
         a->energy_interval.hi *= 1.1;
         check_schema("compare", COMPARE, a, b);
@@ -682,6 +711,7 @@ int main(void) {
         cmocka_unit_test(source_lines_add_up_over_launches),
         cmocka_unit_test(instructions_without_a_line_stand_for_themselves),
         cmocka_unit_test(a_run_without_counters_by_instruction_says_so),
+        cmocka_unit_test(what_fast_replay_does_not_model_is_not_known),
         cmocka_unit_test(differences_by_cause_add_up_to_the_difference_in_time),
         cmocka_unit_test(speed_up_and_energy_are_ratios_to_the_base),
         cmocka_unit_test(the_intervals_of_two_fast_runs_bound_their_ratio),
