@@ -27,6 +27,13 @@
     " row_number() OVER (PARTITION BY workload ORDER BY " column ", point) AS place FROM r WHERE " column      \
     " IS NOT NULL"
 
+/* Value of counter v of run r; NULL: a fast replay does not model it. It knows saturation only where a
+ * scheduler follows it, and then the cycles by the scheduler's mode are counted. */
+#define KNOWN_VALUE                                                                                            \
+    "CASE WHEN r.mode = 'fast' AND (v.counter = 'l2_stall_cycles' OR v.counter = 'mem_saturated_cycles' AND"   \
+    " (SELECT total(m.value) FROM v_counter m WHERE m.run_id = v.run_id AND m.counter IN ('ep_cycles',"        \
+    " 'mp_cycles')) = 0) THEN NULL ELSE v.value END"
+
 /* clang-format off */
 #define FRONT \
     "WITH v AS MATERIALIZED (SELECT p.sweep_id, p.ord AS point, p.area_mm2, " COST(0) " AS a, " COST(1) " AS b, " \
@@ -99,11 +106,12 @@ static const struct ww_named_query queries[] = {
                                 " (SELECT value FROM v, q WHERE run_id = new AND v.what = k.what AND v.ord = "
                                 "k.ord) AS new FROM k)"
                                 " SELECT what, base, new FROM d WHERE base IS NOT new ORDER BY ord, what"},
-    {"workloads", "the latest run of each trace on each GPU: cycles, time, IPC, watts, joules, top stall",
-     "SELECT v.workload AS workload, v.gpu AS gpu, v.cycles AS cycles, v.time_us AS time_us,"
+    {"workloads",
+     "the latest run of each trace on each GPU in each mode: cycles, time, IPC, watts, joules, top stall",
+     "SELECT v.workload AS workload, v.gpu AS gpu, v.mode AS mode, v.cycles AS cycles, v.time_us AS time_us,"
      " round(v.ipc, 3) AS ipc, round(v.power_w, 2) AS watts, v.energy_j AS joules, t.state AS top_stall,"
      " round(100 * t.share, 1) AS stall_percent, v.run_id AS run FROM v_run v"
-     " JOIN (SELECT max(run_id) AS run_id FROM run GROUP BY trace_id, gpu_id) USING(run_id)"
+     " JOIN (SELECT max(run_id) AS run_id FROM run GROUP BY trace_id, gpu_id, mode) USING(run_id)"
      " LEFT JOIN v_top_stall t USING(run_id) ORDER BY v.workload, v.gpu, v.run_id"},
     {"ncu", "a launch's figures under Nsight Compute's names of what means the same (:run, :launch)",
      "SELECT launch, short_name(kernel) AS kernel, metric, value, unit FROM v_ncu WHERE run_id = " RUN
@@ -140,9 +148,10 @@ static const struct ww_named_query queries[] = {
      " max(value) FILTER (WHERE counter = 'l1_sector_hit') AS hit,"
      " max(value) FILTER (WHERE counter = 'l1_sector_read') AS asked"
      " FROM v_counter WHERE run_id IN (SELECT run_id FROM run JOIN o USING(trace_id, gpu_id)) GROUP BY run_id)"
-     " SELECT v.run_id AS run, v.mechanisms AS mechanisms, v.cycles AS cycles,"
+     " SELECT v.run_id AS run, v.mode AS mode, v.mechanisms AS mechanisms, v.cycles AS cycles,"
      " round(100.0 * stall / nullif(active, 0), 1) AS lsu_stall_percent,"
-     " round(100.0 * saturated / nullif(active, 0), 1) AS saturated_percent,"
+     " CASE WHEN v.mode <> 'fast' OR ep + mp > 0 THEN round(100.0 * saturated / nullif(active, 0), 1) END"
+     " AS saturated_percent,"
      " round(100.0 * ep / nullif(active, 0), 1) AS ep_percent, round(100.0 * mp / nullif(active, 0), 1) AS "
      "mp_percent,"
      " owners, pushed AS reexecuted, under AS hits_under_miss, round(100.0 * hit / nullif(asked, 0), 1) AS"
@@ -158,8 +167,8 @@ static const struct ww_named_query queries[] = {
      "SELECT launch, point, first_cycle, cycles, start_us, time_us, sm_mhz, l2_mhz, dram_mhz FROM v_vf"
      " WHERE run_id = " RUN " AND (:launch IS NULL OR launch = :launch) ORDER BY launch, point"},
     {"counters", "all counters of a run, zeros too (:run, :level)",
-     "SELECT counter, value, unit, level FROM v_counter WHERE run_id = " RUN
-     " AND (:level IS NULL OR level = :level)"},
+     "SELECT v.counter AS counter, " KNOWN_VALUE " AS value, v.unit AS unit, v.level AS level FROM v_counter v"
+     " JOIN run r USING(run_id) WHERE v.run_id = " RUN " AND (:level IS NULL OR v.level = :level)"},
     {"epochs", "warps by kind of state over time: averages of resident warps an epoch (:run, :launch)",
      "SELECT launch, epoch, first_cycle, cycles, ipc, active, waiting, x_alu, x_mem FROM v_epoch"
      " WHERE run_id = " RUN " AND (:launch IS NULL OR launch = :launch) ORDER BY launch, epoch"},
@@ -185,8 +194,10 @@ static const struct ww_named_query queries[] = {
      " AND t.line = p.line GROUP BY p.kernel_id, p.file_id, p.line"
      " ORDER BY stall_warp_cycles DESC, file, line LIMIT coalesce(:most, 30)"},
     {"speedup", "runs of the same traces against a base (:base, the first run of each trace if not given)",
-     "SELECT base_run, new_run, workload, base_gpu, new_gpu, base_mechanisms, new_mechanisms, speedup,"
-     " energy_ratio, edp_gain FROM v_speedup WHERE base_run = coalesce(:base, (SELECT min(b.run_id) FROM run a"
+     "SELECT base_run, new_run, workload, base_gpu, new_gpu, x.mode AS base_mode, y.mode AS new_mode,"
+     " base_mechanisms, new_mechanisms, speedup, energy_ratio, edp_gain FROM v_speedup JOIN run x"
+     " ON x.run_id = base_run JOIN run y ON y.run_id = new_run WHERE base_run = coalesce(:base, (SELECT "
+     "min(b.run_id) FROM run a"
      " JOIN run b USING(trace_id) WHERE a.run_id = new_run)) ORDER BY workload, new_run"},
     {"regressions",
      "what differs between the latest runs and earlier ones of the same work (:version, :percent)",
@@ -221,15 +232,16 @@ static const struct ww_named_query queries[] = {
      "d.base <> d.new AND abs(d.new - d.base) >= coalesce(:percent, 0) / 100.0 * abs(d.base) ORDER BY "
      "d.workload, d.gpu, d.new_run, d.figure NOT IN ('cycles', 'time_us', 'energy_j'), abs(percent) "
      "DESC, d.figure"},
-    {"pareto", "runs that no other run of their trace beats in both time and energy (:workload)",
-     "SELECT v.workload AS workload, v.run_id AS run, v.gpu AS gpu, v.mechanisms AS mechanisms,"
+    {"pareto", "runs that no other run of their trace and mode beats in both time and energy (:workload)",
+     "SELECT v.workload AS workload, v.run_id AS run, v.gpu AS gpu, v.mode AS mode, v.mechanisms AS mechanisms,"
      " v.time_us AS time_us, v.energy_j AS energy_j FROM v_run v JOIN run r USING(run_id)"
      " WHERE r.energy_j IS NOT NULL AND (:workload IS NULL OR v.workload = :workload) AND NOT EXISTS"
-     " (SELECT 1 FROM run o WHERE o.trace_id = r.trace_id AND o.time_ps <= r.time_ps"
+     " (SELECT 1 FROM run o WHERE o.trace_id = r.trace_id AND o.mode = r.mode AND o.time_ps <= r.time_ps"
      " AND o.energy_j <= r.energy_j AND (o.time_ps < r.time_ps OR o.energy_j < r.energy_j))"
-     " ORDER BY v.workload, v.time_us, v.run_id"},
+     " ORDER BY v.workload, v.mode, v.time_us, v.run_id"},
     {"sweeps", "all sweeps, latest first: how many of their points are stored",
-     "SELECT s.sweep_id AS sweep, g.name AS gpu, s.strategy AS strategy, s.points AS points, (SELECT count(*)"
+     "SELECT s.sweep_id AS sweep, g.name AS gpu, s.strategy AS strategy, s.mode AS mode, s.points AS points, "
+     "(SELECT count(*)"
      " FROM sweep_point p WHERE p.sweep_id = s.sweep_id) AS stored, (SELECT count(*) FROM sweep_point p"
      " WHERE p.sweep_id = s.sweep_id AND p.reason <> '') AS invalid, (SELECT group_concat(workload, ' ') FROM"
      " (SELECT workload FROM sweep_trace t WHERE t.sweep_id = s.sweep_id ORDER BY ord)) AS traces,"

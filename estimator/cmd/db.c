@@ -125,8 +125,18 @@ static enum ww_code refuse_both(const struct cmd_line *line, struct ww_error *er
     return WW_OK;
 }
 
+/* False only if the database surely has none. */
+static bool has_sweep(struct ww_db *db) {
+    struct ww_error ignored;
+    FILE *sink = fopen("/dev/null", "w"); /* the number of rows is all that is asked for */
+    if (!sink) return true;
+    enum ww_code code = ww_db_query(db, "SELECT 1 FROM sweep LIMIT 1", NULL, 0, WW_FORMAT_CSV, sink, &ignored);
+    fclose(sink);
+    return code != WW_OK || ww_db_rows(db) > 0;
+}
+
 /* Why a table may be empty, where the table alone does not say it. */
-static void explain_empty(const char *named) {
+static void explain_empty(struct ww_db *db, const char *named) {
     static const struct {
         const char *query, *why;
     } empty[] = {
@@ -135,6 +145,10 @@ static void explain_empty(const char *named) {
         {"sensitivity",
          "the sweep's valid points are too few to tell its parameters apart, or it is not complete"},
     };
+    if (strstr(ww_db_named_find(named)->sql, ":sweep") && !has_sweep(db)) {
+        fprintf(stderr, "warpwatt query: %s: there is no sweep yet; `warpwatt sweep` stores one\n", named);
+        return;
+    }
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         if (strcmp(named, empty[i].query) == 0)
             fprintf(stderr, "warpwatt query: %s: %s; see --named explored\n", named, empty[i].why);
@@ -160,7 +174,7 @@ static enum ww_code query_run(const struct cmd_line *line, struct ww_error *erro
         named ? ww_db_query_named(db, named, line->argument, line->argument_count, format, stdout, error)
               : ww_db_query(db, line->argument[0], line->argument + 1, line->argument_count - 1, format, stdout,
                             error);
-    if (code == WW_OK && named && ww_db_rows(db) == 0) explain_empty(named);
+    if (code == WW_OK && named && ww_db_rows(db) == 0) explain_empty(db, named);
     ww_db_close(db);
     return code;
 }

@@ -14,6 +14,16 @@ grep -A1 '"bounds"' compare.json
 warpwatt compare 2 2 --db r.db --json | grep -c bounds
 warpwatt run --gpu v100 -t v.wwt --mode fast --json | python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/run.json"
 warpwatt report --run 1 --db r.db --json | python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/report.json"
+# What it does not model is not known; named queries say which runs are fast ones.
+warpwatt report --run 1 --db r.db --csv | python3 -c 'import csv, sys; r = next(csv.DictReader(sys.stdin)); print([r[k] for k in ("mem_saturated_cycles", "l2_stall_cycles")], r["lsu_stall_cycles"] != "")'
+warpwatt query --named counters 1 --db r.db | grep -E '^(mem_sat|l2_stall)'
+warpwatt query --named saturation --db r.db --csv | tr -d '\r' | cut -d, -f1,2,6
+warpwatt query --named workloads --db r.db --csv | tr -d '\r' | cut -d, -f1-3,10
+warpwatt query --named pareto --db r.db --csv | tr -d '\r' | cut -d, -f2,4
+warpwatt query --named speedup --db r.db --csv | tr -d '\r' | cut -d, -f1,2,6,7
+# No sweep is there yet.
+warpwatt query --named front --db r.db 2>&1 >/dev/null
+warpwatt query --named sweeps --db r.db
 # Threads change nothing.
 warpwatt run --gpu v100 -t v.wwt --mode fast --threads 2 | grep time
 # The L2's prefetcher is part of it.
@@ -23,3 +33,4 @@ cat >space.json <<'END'
 END
 warpwatt sweep space.json --mode fast --db r.db -j1 -q
 warpwatt report --sweep 1 --db r.db | head -n 2
+warpwatt query --named sweeps --db r.db | cut -c1-32

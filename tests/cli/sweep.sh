@@ -3,7 +3,7 @@ python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/sweep.json" 
 warpwatt sweep space.json -j1 --db r.db
 warpwatt sweep space.json -j2 --db r.db
 warpwatt sweep space.json --strategy latin --points 5 --seed 3 --db r.db
-warpwatt query --named sweeps --db r.db | cut -c1-60
+warpwatt query --named sweeps --db r.db | cut -c1-66
 warpwatt query --named front :sweep=1 --db r.db --csv | cut -d, -f1,2
 # Points that cannot be are stored with their reason, and the others computed.
 cat >invalid.json <<'END'

@@ -346,11 +346,80 @@ static void workloads_show_the_latest_run_of_each_trace_and_gpu(void **state) {
     ww_db_fixture_store(f, &(struct ww_fixture){.seed = 8});
     ww_db_fixture_store(f, &(struct ww_fixture){.gpu = "other", .no_energy = true});
     char *text = named(f, "workloads", NULL);
-    ww_fixture_assert_contains(text, "workload,gpu,cycles,time_us,ipc,watts,joules,top_stall,");
+    ww_fixture_assert_contains(text, "workload,gpu,mode,cycles,time_us,ipc,watts,joules,top_stall,");
     ww_fixture_assert_contains(text, "\r\nfixture,other,");
     ww_fixture_assert_contains(text, ",,,"); /* no watts, no joules */
     ww_fixture_assert_contains(text, ",3\r\nfixture,testgpu,");
     assert_string_equal(strrchr(text, ','), ",2\r\n");
+    free(text);
+}
+
+/* Stores the fixture's run as one of a mode, of a time. */
+static void store_in_mode(struct ww_db_fixture *f, const char *mode, uint64_t time_ps) {
+    struct ww_result *r = ww_fixture_result(NULL);
+    r->mode = mode;
+    r->time_ps = time_ps;
+    assert_int_equal(ww_db_store(f->db, r, NULL, &f->error), WW_OK);
+    ww_result_free(r);
+}
+
+static void an_estimate_is_no_later_run_of_a_full_replay(void **state) {
+    struct ww_db_fixture *f = *state;
+    store_in_mode(f, "full", 200);
+    store_in_mode(f, "fast", 100);
+    char *text = named(f, "workloads", NULL);
+    ww_fixture_assert_contains(text, "\r\nfixture,testgpu,full,");
+    ww_fixture_assert_contains(text, "\r\nfixture,testgpu,fast,");
+    free(text);
+    text = named(f, "speedup", NULL);
+    ww_fixture_assert_contains(text, "\r\n1,2,fixture,testgpu,testgpu,full,fast,");
+    free(text);
+    text = named(f, "pareto", NULL); /* neither beats the other */
+    ww_fixture_assert_contains(text, "fixture,1,testgpu,full,");
+    ww_fixture_assert_contains(text, "fixture,2,testgpu,fast,");
+    free(text);
+    store_in_mode(f, "fast", 99);
+    text = named(f, "pareto", NULL);
+    ww_fixture_assert_contains(text, "fixture,1,testgpu,full,");
+    assert_null(strstr(text, "fixture,2,"));
+    free(text);
+}
+
+/* A run of one launch that was saturated for a quarter of its active cycles. */
+static void store_saturated(struct ww_db_fixture *f, const char *mode, uint64_t ep, uint64_t mp) {
+    struct ww_result *r = ww_fixture_result(&(struct ww_fixture){.launches = 1});
+    uint64_t *c = r->launch[0].counter;
+    r->mode = mode;
+    c[WW_C_SM_ACTIVE_CYCLES] = 400;
+    c[WW_C_MEM_SATURATED_CYCLES] = 100;
+    c[WW_C_L2_STALL_CYCLES] = 50;
+    c[WW_C_EP_CYCLES] = ep;
+    c[WW_C_MP_CYCLES] = mp;
+    assert_int_equal(ww_db_store(f->db, r, NULL, &f->error), WW_OK);
+    ww_result_free(r);
+}
+
+static void what_fast_replay_does_not_model_is_not_known(void **state) {
+    struct ww_db_fixture *f = *state;
+    static const char *const saturated[] = {"mem_saturated_cycles,100,", "mem_saturated_cycles,,",
+                                            "mem_saturated_cycles,100,"};
+    static const char *const stalled[] = {"l2_stall_cycles,50,", "l2_stall_cycles,,", "l2_stall_cycles,,"};
+    store_saturated(f, "full", 0, 0);
+    store_saturated(f, "fast", 0, 0);
+    store_saturated(f, "fast", 300, 100); /* a scheduler follows saturation */
+    for (size_t i = 0; i < 3; i++) {
+        char *text = named(f, "counters", (const char *const[]){"1", "2", "3"}[i]);
+        ww_fixture_assert_contains(text, saturated[i]);
+        ww_fixture_assert_contains(text, stalled[i]);
+        free(text);
+    }
+    char *text = ww_db_fixture_named(f, "saturation", WW_FORMAT_JSON), *at = text;
+    for (size_t i = 0; i < 3; i++, at++) {
+        at = strstr(at, "\"saturated_percent\": ");
+        assert_non_null(at);
+        const char *expected = i == 1 ? "\"saturated_percent\": null," : "\"saturated_percent\": 25,";
+        assert_int_equal(strncmp(at, expected, strlen(expected)), 0);
+    }
     free(text);
 }
 
@@ -552,6 +621,8 @@ int main(void) {
         T(stalls_take_the_run_that_is_named),
         T(workloads_show_the_latest_run_of_each_trace_and_gpu),
         T(counters_show_zeros),
+        T(an_estimate_is_no_later_run_of_a_full_replay),
+        T(what_fast_replay_does_not_model_is_not_known),
         T(pareto_leaves_out_runs_that_are_beaten),
         T(speedup_is_base_time_over_new_time),
         T(the_source_query_agrees_with_its_view),

@@ -176,6 +176,23 @@ static void regressions_are_within_a_mode(void **state) {
     ww_result_free(r);
 }
 
+static void a_fast_run_within_its_intervals_is_no_regression(void **state) {
+    struct ww_db_fixture *f = *state;
+    struct ww_result *r = ww_fixture_result(NULL);
+    r->mode = "fast";
+    for (int i = 0; i < 3; i++) {
+        static const double by[] = {1, 1.05, 1.3};
+        r->cycles = (uint64_t)((double)r->cycles * by[i]);
+        r->cycles_interval = (struct ww_interval){(double)r->cycles * 0.95, (double)r->cycles * 1.05};
+        assert_int_equal(ww_db_store(f->db, r, NULL, &f->error), WW_OK);
+        char *text = ww_db_fixture_named(f, "regressions", WW_FORMAT_CSV);
+        if (i == 1) ww_fixture_assert_contains(text, "within intervals");
+        if (i == 2) ww_fixture_assert_contains(text, "moved");
+        free(text);
+    }
+    ww_result_free(r);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, ww_db_fixture_setup, ww_db_fixture_teardown)
 
 int main(void) {
@@ -186,6 +203,7 @@ int main(void) {
         cmocka_unit_test(without_whole_launches_only_totals_are_compared),
         T(views_show_a_sample_as_reports_do),
         T(regressions_are_within_a_mode),
+        T(a_fast_run_within_its_intervals_is_no_regression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
