@@ -179,7 +179,7 @@ class Result(Owner):
         return self._sums("slot", SLOTS)
 
     def counters(self) -> dict[str, int]:
-        """Event counters, over all launches."""
+        """Event counters, over all launches. What a fast replay does not model is 0 here, null in to_dict()."""
         return self._sums("counter", COUNTERS)
 
     def energy(self) -> Any:
