@@ -7,7 +7,7 @@ warpwatt compare 2 1 --db r.db | grep -i mode
 warpwatt run --gpu v100 -t v.wwt --mode fast --json | python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/run.json"
 warpwatt report --run 1 --db r.db --json | python3 "$SOURCE/tests/cli/schema_check.py" "$SOURCE/reports/schema/report.json"
 # Threads change nothing.
-warpwatt run --gpu v100 -t v.wwt --mode fast --threads 2 | grep time
+warpwatt run --gpu v100 -t v.wwt --mode fast --threads 2 2>&1 | grep -E "note|time"
 # The L2's prefetcher is part of it.
 warpwatt run --gpu gtx980 -t v.wwt --mode fast 2>/dev/null | grep -c replay
 cat >space.json <<'END'
