@@ -133,7 +133,8 @@ static void explain_empty(const char *named) {
         {"front", "no point of the sweep is valid, computed, within its constraints, and has all objectives"},
         {"best", "no point of the sweep is valid, computed, and within its constraints"},
         {"sensitivity",
-         "the sweep's valid points are too few to tell its parameters apart, or it is not complete"},
+         "the sweep is not complete, its valid points are too few, or a condition lets parameters change only "
+         "together (\"with\" in its place: docs/guide/sweep.md)"},
     };
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         if (strcmp(named, empty[i].query) == 0)
