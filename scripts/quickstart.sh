@@ -37,13 +37,19 @@ echo "Recording and replaying ten workloads on two GPUs ($JOBS at a time):"
 echo "$list" | xargs -P "$JOBS" -L 1 "$0" --one
 echo
 "$WARPWATT" query --named workloads --db $DB
+echo
+echo "What was replayed:"
+"$WARPWATT" query "SELECT DISTINCT gpu, CASE WHEN code LIKE 'ptxas%' THEN 'machine code of ' ||
+    replace(code, '(substitute)', 'in place of sm_70, for which no ptxas is found')
+    ELSE 'PTX, translated to similar instructions' END AS code
+    FROM v_launch JOIN v_run USING (run_id) ORDER BY gpu" --db $DB
 page=$OUT/report.html
 runs=$("$WARPWATT" query "SELECT run_id FROM run ORDER BY trace_path LIMIT 8" --csv --db $DB | tr -d '\r' | sed '1d; s/^/--run /')
 # shellcheck disable=SC2086 # words
 "$WARPWATT" report $runs --html $page --db $DB
 cat <<END
 
-Done in $(($(date +%s) - begin)) s. All of it is in $DB, and $page shows the
+Recorded and replayed in $(($(date +%s) - begin)) s, after the build. All of it is in $DB, and $page shows the
 first runs: open it in a browser. Next:
 
   db=$DB

@@ -143,7 +143,8 @@ static void explain_empty(struct ww_db *db, const char *named) {
         {"front", "no point of the sweep is valid, computed, within its constraints, and has all objectives"},
         {"best", "no point of the sweep is valid, computed, and within its constraints"},
         {"sensitivity",
-         "the sweep's valid points are too few to tell its parameters apart, or it is not complete"},
+         "the sweep is not complete, its valid points are too few, or a condition lets parameters change only "
+         "together (\"with\" in its place: docs/guide/sweep.md)"},
     };
     if (strstr(ww_db_named_find(named)->sql, ":sweep") && !has_sweep(db)) {
         fprintf(stderr, "warpwatt query: %s: there is no sweep yet; `warpwatt sweep` stores one\n", named);

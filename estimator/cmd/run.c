@@ -177,6 +177,13 @@ static enum ww_code replay_at_limit(const struct cmd_line *line, struct ww_run_o
     return WW_OK;
 }
 
+/* Modes that replay on one thread, or replay nothing. */
+static void note_threads(const struct ww_run_options *o, bool quiet) {
+    bool one = strcmp(o->mode, "fast") == 0 || strcmp(o->mode, "analytic") == 0;
+    if (one && o->threads > 1 && !quiet)
+        fprintf(stderr, "warpwatt: note: --threads has no effect in mode %s, which uses one thread\n", o->mode);
+}
+
 static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error) {
     struct ww_run_options options = {0};
     struct ww_gpu *gpu = NULL;
@@ -184,6 +191,7 @@ static enum ww_code run_run(const struct cmd_line *line, struct ww_error *error)
     WW_TRY(read_options(line, &options, error));
     if (ww_cmd_has(line, "db"))
         WW_TRY(ww_db_check_path(ww_cmd_get(line, "db"), error)); /* not after a long replay */
+    note_threads(&options, ww_cmd_has(line, "quiet"));
     bool limit = options.clock_control && strcmp(options.clock_control, "limit") == 0;
     enum ww_code code = limit ? replay_at_limit(line, &options, &gpu, &result, error)
                               : replay_at(line, options.clock_control, &options, &gpu, &result, error);
@@ -225,10 +233,12 @@ static const struct cmd_option run_options[] = {
     {"seed", 0, "N", "seed of random choices, as of random replacement and samples (default 0)", 0},
     {"timeline", 0, "N",
      "keep for report --timeline: memory counters of each epoch, and when and where the first N CTAs ran (full "
-     "replays)",
+     "and fast replays; it changes the result of a fast one a little)",
      0},
     {"threads", 'j', "N",
-     "host threads of full and sampled replays, 1 to 16; results do not change (default 1)", 0},
+     "host threads of full and sampled replays, 1 to 16; results do not change; fast replays use one "
+     "(default 1)",
+     0},
     {"serialize", 0, NULL, "replay launches one after the other, even where streams let them overlap", 0},
     {"no-pc", 0, NULL, "keep no counters per instruction", 0},
     {"db", 'd', "FILE", "store the result in this database; it is created if need be", 0},

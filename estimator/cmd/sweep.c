@@ -262,7 +262,8 @@ static const struct cmd_option sweep_options[] = {
      0},
     {"seed", 0, "N", "seed of the strategy (default 0)", 0},
     {"mode", 0, "MODE",
-     "of the replays: full (default), fast (docs/model/fast.md), sampled (docs/model/sampling.md) or analytic",
+     "of the replays: full (default), fast (docs/model/fast.md), sampled (docs/model/sampling.md) or analytic; "
+     "not with adaptive and best, which choose it for each point",
      0},
     {"jobs", 'j', "N", "points at a time, 1 to 256 (default: one for each core)", 0},
     {"db", 'd', "FILE", "database; it is created if need be (default warpwatt.db)", 0},

@@ -217,6 +217,18 @@ static bool runs_on(const char *code, const char *gpu) {
     return of / 10 == on / 10 && of <= on;
 }
 
+/* How to record for this GPU. CUDA toolkits from 13 on compile no code for Volta: code of sm_75 is recorded
+ * then. */
+static const char *how_to_record(struct run *r, const struct ww_launch *launch) {
+    const char *arch = r->options->gpu->spec.arch;
+    if (!launch->code) return ww_arena_printf(r->arena, "trace record --arch %s", lowering(arch));
+    if (!runs_on("sm_70", arch) || runs_on("sm_75", arch))
+        return ww_arena_printf(r->arena, "trace record --arch %s", arch);
+    return ww_arena_printf(
+        r->arena, "trace record --arch %s --code ptx, or --arch %s with the ptxas of a CUDA toolkit up to 12",
+        arch, arch);
+}
+
 static bool has_tensor(const struct ww_launch *launch) {
     for (uint32_t i = 0; i < launch->inst_count; i++)
         if (launch->inst[i].op == WW_OP_TENSOR) return true;
@@ -242,9 +254,8 @@ static const char *mismatch(struct run *r, const struct ww_launch *launch) {
     return ww_arena_printf(
         r->arena, "%s: the trace is %sof %s, %s is %s%s%s%s%s", ww_short_name(launch->kernel, kernel),
         launch->code ? "machine code " : "", launch->arch ? launch->arch : "an unknown architecture",
-        ww_gpu_name(gpu), arch,
-        other ? "; instruction mix and registers are not this GPU's (trace record --arch " : "",
-        other ? (launch->code ? arch : lowering(arch)) : "", other ? ")" : "",
+        ww_gpu_name(gpu), arch, other ? "; instruction mix and registers are not this GPU's (" : "",
+        other ? how_to_record(r, launch) : "", other ? ")" : "",
         tensor && spills ? "; tensor instructions take the fp16 pipelines, registers beyond this "
                            "GPU's are left out"
         : tensor         ? "; tensor instructions take the fp16 pipelines"

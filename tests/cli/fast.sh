@@ -25,7 +25,7 @@ warpwatt query --named speedup --db r.db --csv | tr -d '\r' | cut -d, -f1,2,6,7
 warpwatt query --named front --db r.db 2>&1 >/dev/null
 warpwatt query --named sweeps --db r.db
 # Threads change nothing.
-warpwatt run --gpu v100 -t v.wwt --mode fast --threads 2 | grep time
+warpwatt run --gpu v100 -t v.wwt --mode fast --threads 2 2>&1 | grep -E "note|time"
 # The L2's prefetcher is part of it.
 warpwatt run --gpu gtx980 -t v.wwt --mode fast 2>/dev/null | grep -c replay
 cat >space.json <<'END'

@@ -5,6 +5,11 @@ warpwatt sweep space.json -j2 --db r.db
 warpwatt sweep space.json --strategy latin --points 5 --seed 3 --db r.db
 warpwatt query --named sweeps --db r.db | cut -c1-66
 warpwatt query --named front :sweep=1 --db r.db --csv | cut -d, -f1,2
+# A condition that couples two parameters leaves no effect of either; "with" in its place does.
+warpwatt query --named sensitivity :sweep=1 --db r.db --csv 2>&1
+cp r.db with.db
+warpwatt sweep "$SOURCE/reports/examples/sweep_with.json" -j1 --db with.db
+warpwatt query --named sensitivity :objective=time --db with.db --csv | cut -d, -f2-3 | sort
 # Points that cannot be are stored with their reason, and the others computed.
 cat >invalid.json <<'END'
 {"gpu": "gtx480", "traces": [{"workload": "saxpy", "parameters": ["n=4096"]}],
