@@ -253,7 +253,7 @@ static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
             for (int k = 0; k < 32; k++) pool[k] = ww_rng_below(&r, words) * width;
             a.stride = ww_rng_below(&r, 2) ? span(pool, lanes) : 0;
         }
-        g.shared_banks = ww_rng_below(&r, 2) ? 32 : 16;
+        g.shared_banks = ww_rng_below(&r, 4) ? 16u << ww_rng_below(&r, 2) : 1u << ww_rng_below(&r, 7);
         ww_smem_init(&banks, &g);
         struct ww_smem_passes got = ww_smem_passes(&banks, &a, pool, mask, width, false);
         assert_int_equal(got.parts + got.conflicts, slow_passes(&a, pool, mask, width, g.shared_banks));
@@ -264,21 +264,21 @@ static void passes_are_the_distinct_words_of_the_fullest_bank(void **state) {
 static struct ww_access random_copy(struct ww_rng *r, const struct ww_access *pattern, uint32_t width) {
     struct ww_access a = pattern[ww_rng_below(r, 8)];
     a.base = ((uint64_t)1 << 30) + (uint64_t)ww_rng_below(r, 4096) * width;
+    if (ww_rng_below(r, 4) == 0) a.base += ww_rng_below(r, 16); /* not aligned */
     if (ww_rng_below(r, 16) == 0) a.base = ww_rng_below(r, 2) ? width : UINT64_MAX - 4096 * width; /* wraps */
     return a;
 }
 
-static void what_is_kept_of_patterns_is_as_if_found_out_anew(void **state) {
-    (void)state;
+static void check_what_is_kept(const struct ww_gpu_spec *g) {
     static struct ww_shapes shapes;
     static struct ww_coalescer kept;
     struct ww_rng r;
-    struct ww_gpu_spec g = {.shared_bank_bytes = 4, .shared_banks = 32, .shared_pair_loads = true};
     struct ww_smem_banks banks;
     uint64_t pool[8 * 8];
     struct ww_access pattern[8];
+    memset(&shapes, 0, sizeof shapes);
     ww_rng_seed(&r, 7);
-    ww_smem_init(&banks, &g);
+    ww_smem_init(&banks, g);
     ww_coalesce_init(&unit, 128);
     ww_coalesce_init(&kept, 128);
     for (uint32_t i = 0; i < 8; i++) {
@@ -286,7 +286,7 @@ static void what_is_kept_of_patterns_is_as_if_found_out_anew(void **state) {
         for (uint32_t k = 0; k < 32; k++)
             list[k] = (int16_t)(k ? ((int32_t)ww_rng_below(&r, i % 2 ? 64 : 2000) - 30) * 16 : 0);
         pattern[i] = (struct ww_access){0, 0, 8 * i | WW_LIST_16};
-        if (i >= 5) pattern[i] = (struct ww_access){0, i == 5 ? -48 : (int32_t)(i * 24), WW_AFFINE};
+        if (i >= 5) pattern[i] = (struct ww_access){0, i == 5 ? -48 : i == 6 ? 144 : 0, WW_AFFINE};
     }
     for (int i = 0; i < 20000; i++) {
         uint32_t width = 1u << ww_rng_below(&r, 5), mask = ww_rng_below(&r, 4) ? UINT32_MAX : random_mask(&r);
@@ -304,6 +304,34 @@ static void what_is_kept_of_patterns_is_as_if_found_out_anew(void **state) {
                               got = ww_shapes_passes(&shapes, &banks, &a, pool, mask, width, load);
         assert_int_equal(got.parts, want.parts);
         assert_int_equal(got.conflicts, want.conflicts);
+    }
+}
+
+/* Rows of banks may be narrower than what a lane accesses. */
+static void what_is_kept_of_patterns_is_as_if_found_out_anew(void **state) {
+    (void)state;
+    for (uint32_t width = 4; width <= 16; width *= 4)
+        for (uint32_t banks = 1; banks <= 64; banks *= 2) {
+            struct ww_gpu_spec g = {
+                .shared_bank_bytes = width, .shared_banks = banks, .shared_pair_loads = true};
+            check_what_is_kept(&g);
+        }
+    struct ww_gpu_spec modes = {.shared_bank_bytes = 8, .shared_banks = 1, .shared_map_bytes = 4},
+                       halves = {.shared_bank_bytes = 4, .shared_banks = 2, .shared_half_warp = true};
+    check_what_is_kept(&modes);
+    check_what_is_kept(&halves);
+}
+
+static void a_lane_that_needs_more_than_a_row_of_banks_takes_a_pass_for_each(void **state) {
+    (void)state;
+    for (uint32_t banks = 1; banks <= 8; banks *= 2) {
+        struct ww_gpu_spec g = {.shared_bank_bytes = 4, .shared_banks = banks};
+        struct ww_smem_banks b;
+        struct ww_access same = {64, 0, WW_AFFINE};
+        ww_smem_init(&b, &g);
+        struct ww_smem_passes p = ww_smem_passes(&b, &same, NULL, UINT32_MAX, 16, false);
+        assert_int_equal(p.parts, 4);
+        assert_int_equal(p.parts + p.conflicts, banks < 4 ? 16 / banks : 4);
     }
 }
 
@@ -328,6 +356,7 @@ int main(void) {
         cmocka_unit_test(local_words_of_neighbouring_lanes_are_neighbours),
         cmocka_unit_test(passes_are_the_distinct_words_of_the_fullest_bank),
         cmocka_unit_test(what_is_kept_of_patterns_is_as_if_found_out_anew),
+        cmocka_unit_test(a_lane_that_needs_more_than_a_row_of_banks_takes_a_pass_for_each),
         cmocka_unit_test(lanes_of_one_address_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

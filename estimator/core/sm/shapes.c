@@ -110,7 +110,7 @@ static inline bool passes_zero(const struct ww_access *access, const uint64_t *p
 struct ww_smem_passes ww_shapes_passes(struct ww_shapes *s, const struct ww_smem_banks *banks,
                                        const struct ww_access *access, const uint64_t *pool, uint32_t mask,
                                        uint32_t width, bool load) {
-    uint64_t low = access->base & ((1u << banks->row_shift) - 1);
+    uint64_t low = access->base & banks->place_mask;
     if (!is_kept(access, mask) || passes_zero(access, pool))
         return ww_smem_passes(banks, access, pool, mask, width, load);
     bool known;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define WIDEST 16u /* bytes that a lane accesses */
+
 /* Cycles by extra passes: through the measured degrees 2, 4, 8, 16, 32, straight between them. */
 static void fill_latency(struct ww_smem_banks *s, const struct ww_gpu_spec *g) {
     const uint32_t measured[] = {0,
@@ -31,6 +33,8 @@ void ww_smem_init(struct ww_smem_banks *s, const struct ww_gpu_spec *gpu) {
     s->map_shift = gpu->shared_map_bytes ? (uint32_t)__builtin_ctz(gpu->shared_map_bytes) : s->bank_shift;
     s->close = s->banks > 1 ? (s->banks - 1) << s->map_shift : 0;
     s->row_shift = s->bank_shift + (uint32_t)__builtin_ctz(s->banks);
+    /* Where it lies in a row, and how it is aligned to its width, which may be more than a row. */
+    s->place_mask = ((1u << s->row_shift) - 1) | (WIDEST - 1);
     fill_latency(s, gpu);
 }
 
@@ -81,7 +85,8 @@ static uint32_t fullest_bank(const struct ww_smem_banks *s, const uint64_t *addr
     uint64_t bits = differences(address, count);
     uint32_t map = s->map_shift, to_row = s->row_shift - map, mask = s->banks - 1;
     bool aligned = !((address[0] | bits) & (width - 1));
-    if (aligned && !(bits >> s->row_shift)) return 1; /* each word lies in its place of one row */
+    bool fits = width <= 1u << s->row_shift;                  /* one lane's bytes, in a row */
+    if (aligned && fits && !(bits >> s->row_shift)) return 1; /* each word lies in its place of one row */
     memset(p.place, 0, sizeof p.place);
     memset(p.in_bank, 0, sizeof p.in_bank);
     p.count = 0;

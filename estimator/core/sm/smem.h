@@ -27,6 +27,7 @@ struct ww_smem_banks {
     uint32_t banks, bank_shift; /* log2 of a bank's width in bytes */
     uint32_t map_shift;         /* log2 of consecutive bytes in one bank */
     uint32_t row_shift;         /* log2 of the bytes of a row over all banks */
+    uint32_t place_mask;        /* bits of an access's base that its passes depend on */
     uint32_t half_warp;
     bool pair_loads;
     uint32_t close; /* words of a list whose span and a lane's width add up to this at most share no bank */
