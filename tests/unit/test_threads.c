@@ -112,10 +112,42 @@ static void a_replay_is_the_same_with_any_number_of_threads(void **state) {
     rmdir(dir);
 }
 
+static void record(const char *workload, const char *const *parameters, size_t count, const char *path) {
+    struct ww_record_options record = {.out_path = path};
+    struct ww_record_stats stats;
+    struct ww_error error;
+    if (ww_record_workload(workload, parameters, count, &record, &stats, &error) != WW_OK)
+        fail_msg("%s: %s", error.where, error.text);
+}
+
+/* The second launch is one that a single thread replays: clusters with mbarriers. What the first one's threads
+ * have kept is given back, which the address sanitizer sees. */
+static void a_launch_of_one_thread_may_follow_one_of_several(void **state) {
+    (void)state;
+    const char *const small[] = {"size=small"}, *const pairs[] = {"size=small", "cluster=2", "m=256"};
+    char dir[] = "/tmp/warpwatt-threads-XXXXXX", path[3][64];
+    struct ww_trace *trace[2];
+    struct ww_gpu *gpu;
+    struct ww_error error;
+    assert_non_null(mkdtemp(dir));
+    for (int i = 0; i < 3; i++) snprintf(path[i], sizeof path[i], "%s/%d.wwt", dir, i);
+    record("vectoradd", small, 1, path[0]);
+    record("gemm_wgmma", pairs, 3, path[1]);
+    for (int i = 0; i < 2; i++) assert_int_equal(ww_trace_open(path[i], &trace[i], &error), WW_OK);
+    assert_int_equal(ww_trace_merge(trace, 2, path[2], NULL, NULL, &error), WW_OK);
+    for (int i = 0; i < 2; i++) ww_trace_close(trace[i]);
+    assert_int_equal(ww_gpu_load("h100", NULL, 0, &gpu, &error), WW_OK);
+    assert_true(replay(path[2], gpu, 2) == replay(path[2], gpu, 1));
+    ww_gpu_free(gpu);
+    for (int i = 0; i < 3; i++) unlink(path[i]);
+    rmdir(dir);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recordings_and_replays_in_threads_agree),
         cmocka_unit_test(a_replay_is_the_same_with_any_number_of_threads),
+        cmocka_unit_test(a_launch_of_one_thread_may_follow_one_of_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

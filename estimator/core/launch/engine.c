@@ -181,7 +181,7 @@ enum ww_code ww_engine_new(const struct ww_engine_options *options, struct ww_en
 void ww_engine_free(struct ww_engine *engine) {
     if (!engine) return;
     ww_team_free(engine->team);
-    ww_shards_free(engine->shard, engine->core.groups);
+    ww_shards_free(engine->shard, engine->shards);
     ww_memsys_free(engine->memory);
     if (engine->queue) ww_queue_free(engine->queue);
     ww_epochs_free(&engine->core.epochs);
@@ -398,7 +398,10 @@ static enum ww_code prepare_sms(struct ww_engine *e, const struct ww_launch *lau
     WW_TRY(ww_epochs_begin(&c->epochs, length, inst, issued, error));
     ww_memsys_count_insts(e->memory, inst);
     c->sm_plan = (struct ww_sm_plan){&e->arena, e->settings, e->options.seed, l1_ways(c, launch)};
-    if (e->team && !one_thread(e)) WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
+    if (e->team && !one_thread(e)) {
+        e->shards = c->groups;
+        WW_TRY(ww_shards_begin(c, e->team, &e->arena, &e->shard, error));
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (ww_sm_made(&c->sm[i])) memset(&c->sm[i], 0, sizeof c->sm[i]);
         c->sm[i].core = c->shard ? &c->shard[i >> c->group_shift].core : c;

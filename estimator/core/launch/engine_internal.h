@@ -37,6 +37,7 @@ struct ww_engine {
     uint32_t threads; /* that step them */
     struct ww_team *team;   /* threads other than the caller's; NULL: none */
     struct ww_shard *shard; /* by group of SMs, kept between launches; NULL: there are none yet */
+    uint32_t shards;        /* of these; a launch that one thread replays has other groups */
     struct ww_arena arena;  /* of the launch */
     struct ww_core core;
     uint64_t counter[WW_COUNTER_COUNT];

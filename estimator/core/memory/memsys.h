@@ -77,6 +77,9 @@ struct ww_memsys_client {
 /* Estimates the bytes that a memory system takes. WW_UNSUPPORTED: more than the limit; names the parameters
  * that most of it is due to. */
 enum ww_code ww_memsys_check(const struct ww_gpu_spec *gpu, struct ww_error *error);
+/* Whether fast replay follows the GPU's memory. WW_UNSUPPORTED: it would leave out what it must count; names
+ * the parameters and their limit. */
+enum ww_code ww_memsys_check_fast(const struct ww_gpu_spec *gpu, struct ww_error *error);
 
 struct ww_memsys;
 struct ww_inst_count;
