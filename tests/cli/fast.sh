@@ -34,3 +34,9 @@ END
 warpwatt sweep space.json --mode fast --db r.db -j1 -q
 warpwatt report --sweep 1 --db r.db | head -n 2
 warpwatt query --named sweeps --db r.db | cut -c1-32
+# What its calendars do not reach is refused.
+refused() { ! warpwatt run --gpu v100 -t v.wwt --mode fast -q "$@" 2>&1; }
+refused --set clock.dram_mhz=10 --set dram.latency=1000
+refused --set l2.mshrs=1
+refused --set dram.trefi=100 --set dram.trfc=99 --set dram.refresh=all
+refused --set dram.trefi=20000 --set dram.trfc=4096 --set dram.refresh=all
