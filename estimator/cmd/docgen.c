@@ -94,7 +94,7 @@ void ww_cmd_print_markdown(FILE *out) {
     for (int c = 0; c < WW_CODE_COUNT; c++)
         fprintf(out, "| %d | %s | %s |\n", ww_code_exit((enum ww_code)c), ww_code_name((enum ww_code)c),
                 ww_code_help((enum ww_code)c));
-    fputs("| 130 | | interrupted by Ctrl-C |\n", out);
+    fputs("| 130 | | interrupted by Ctrl-C or SIGTERM |\n", out);
 }
 
 /* ---- completion ---- */

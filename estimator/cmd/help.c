@@ -22,7 +22,7 @@ void ww_cmd_print_overview(FILE *out) {
           out);
     for (int c = 0; c < WW_CODE_COUNT; c++)
         fprintf(out, "  %3d  %s\n", ww_code_exit((enum ww_code)c), ww_code_help((enum ww_code)c));
-    fputs("  130  interrupted by Ctrl-C\n", out);
+    fputs("  130  interrupted by Ctrl-C or SIGTERM\n", out);
 }
 
 void ww_cmd_print_group(const char *group, FILE *out) {

@@ -11,8 +11,9 @@ static enum ww_code number(const char *text, double *mhz, struct ww_error *error
     char *end;
     *mhz = strtod(text, &end);
     if (end != text && !*end && *mhz >= LEAST_MHZ && *mhz <= MOST_MHZ) return WW_OK;
-    return ww_fail(error, WW_USAGE, "--clock-control", "\"%.40s\": expected base, boost or %d to %d MHz", text,
-                   LEAST_MHZ, MOST_MHZ);
+    return ww_fail(error, WW_USAGE, "--clock-control",
+                   "\"%.40s\": expected base, boost or %d to %d MHz, for run also limit", text, LEAST_MHZ,
+                   MOST_MHZ);
 }
 
 enum ww_code ww_gpu_clock_control(const struct ww_gpu *gpu, const char *control, double *sm_mhz, double *l2_mhz,

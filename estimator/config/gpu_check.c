@@ -240,8 +240,9 @@ static enum ww_code index_rules(const struct check *c, const char *key, const ch
     uint64_t mask[WW_MASKS_MAX];
     int count = ww_mask_list(text, mask);
     RULE(c, count >= 0 && count <= 16, key, "\"%s\" is not a list of at most 16 numbers between commas", text);
-    RULE(c, (sets >> count) << count == sets && sets >> count, key, "%d masks do not divide %u sets", count,
-         sets);
+    RULE(c, (sets >> count) << count == sets && sets >> count, key,
+         "%d masks do not divide %u sets; expected at most %d masks, or none (%s=)", count, sets,
+         sets ? __builtin_ctz(sets) : 0, key);
     for (int i = 0; i < count; i++)
         RULE(c, mask[i] >= line && !(mask[i] & (line - 1)) && mask[i] >> 40 <= line - 1, key,
              "0x%llx has no bit, a bit inside of a line of %u bytes, or too high a one",
@@ -258,8 +259,10 @@ static enum ww_code sm_cache_rules(const struct check *c) {
                            s->l1_size_kb * 1024 / s->l1_line / s->l1_ways));
         for (int i = 0; i < count; i++) sum += weight[i] > UINT16_MAX ? UINT32_MAX : weight[i];
         RULE(c, s->l1_replace != WW_REPLACE_WEIGHTED || (count == (int)s->l1_ways && sum && sum < UINT32_MAX),
-             "l1.way_weights", "\"%s\" gives no weights below 65536 for l1.ways = %u", s->l1_way_weights,
-             s->l1_ways);
+             "l1.way_weights",
+             "\"%s\" gives no weights below 65536 for l1.ways = %u; expected one for each way, or another "
+             "l1.replace, such as lru",
+             s->l1_way_weights, s->l1_ways);
         RULE(c, s->l1_replace != WW_REPLACE_WEIGHTED || !s->l1_unified, "l1.replace",
              "weighted replacement needs a fixed number of ways, but l1.unified is true");
     }

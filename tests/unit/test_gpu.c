@@ -220,7 +220,9 @@ static void index_masks_and_way_weights_must_fit_the_cache(void **state) {
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"index\": \"0x40\"}}", ": $.l1.index",
             "inside of a line of 128 bytes");
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"ways\": 8}}", ": $.l1.index",
-            "5 masks do not divide 16 sets");
+            "5 masks do not divide 16 sets; expected at most 4 masks, or none (l1.index=)");
+    refused("{\"inherits\": \"gtx480\", \"l1\": {\"ways\": 8, \"index\": \"\"}}", ": $.l1.way_weights",
+            "or another l1.replace, such as lru");
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"way_weights\": \"1,3,1\"}}", ": $.l1.way_weights",
             "for l1.ways = 4");
     refused("{\"inherits\": \"gtx480\", \"l1\": {\"way_weights\": \"0,0,0,0\"}}", ": $.l1.way_weights", "");
