@@ -34,9 +34,22 @@ END
 warpwatt sweep space.json --mode fast --db r.db -j1 -q
 warpwatt report --sweep 1 --db r.db | head -n 2
 warpwatt query --named sweeps --db r.db | cut -c1-32
-# What its calendars do not reach is refused.
-refused() { ! warpwatt run --gpu v100 -t v.wwt --mode fast -q "$@" 2>&1; }
-refused --set clock.dram_mhz=10 --set dram.latency=1000
-refused --set l2.mshrs=1
-refused --set dram.trefi=100 --set dram.trfc=99 --set dram.refresh=all
-refused --set dram.trefi=20000 --set dram.trfc=4096 --set dram.refresh=all
+# What its calendars and pools do not reach is refused, by name; what is just within the limits is not.
+fast() { warpwatt run --gpu v100 -t v.wwt --mode fast --power none "$@" | grep -c "  time"; }
+refused() { fails 4 warpwatt run --gpu v100 -t v.wwt --mode fast --power none "$@"; }
+refused --set clock.dram_mhz=10
+refused --set xbar.latency=1000
+refused --set clock.sm_mhz=100 --set xbar.latency=1000 --set l2.latency=100
+refused --set l2.mshrs=3
+refused --set dram.trefi=100000 --set dram.trfc=4096 --set dram.refresh=all
+refused --set dram.trefi=1000 --set dram.trfc=501 --set dram.refresh=all
+refused --set dram.trefi=1000 --set dram.trfc=501
+fast --set l2.mshrs=4 --set dram.trefi=8190 --set dram.trfc=4095 --set dram.refresh=all
+fast --set l2.mshrs=1 --set l1.sector=128 --set l2.sector=128 --set dram.latency=1100
+fast --set dram.trefi=10000 --set dram.trfc=5000
+fast --set dram.trefi=0 --set dram.trfc=5000
+# In a sweep such a point is invalid.
+sed 's/"sm.count": .*/"l2.mshrs": [3, 4]}/; $a}' space.json >mshrs.json
+warpwatt sweep mshrs.json --mode fast --db r.db -j1 | sed '/^replays/d'
+# A sampled replay takes such machines: there fast replay only guides the estimate.
+warpwatt run --gpu v100 -t v.wwt --mode sampled --power none --set l2.mshrs=3 | grep -c "  time"
