@@ -121,6 +121,12 @@ struct ww_fast_channel {
     uint64_t drained;                           /* the latest end of them */
     uint32_t drains;                            /* so far */
     bool read;                                  /* something was read since the last one */
+    /* The last batch as the controller sees it: DRAM cycles from its decision on. The bus follows when it has
+     * passed what was reserved before. */
+    uint64_t joins_until; /* writes that come before go with it */
+    uint64_t written;     /* the last of them has been issued */
+    uint64_t bus_behind;  /* cycles by which the bus follows */
+    uint64_t reads_held;  /* L2 cycles that reads in the queue have waited for batches */
 };
 
 struct ww_fast_page { /* being translated */

@@ -119,36 +119,48 @@ struct ww_fast_row *ww_fast_open_row(struct ww_fast *f, struct ww_fast_channel *
 
 /* ---- writes ---------------------------------------------------------------------------------- */
 
-/* Takes those of the first *count writes that are of the first one's row out of the list; returns their bursts.
- */
-static uint32_t take_row(struct ww_fast_channel *c, uint32_t *count) {
+/* Takes writes of the first one's row, `most` bursts of them at most, out of the list; returns their bursts. */
+static uint32_t take_row(struct ww_fast_channel *c, uint32_t most) {
     const struct ww_dram_place place = c->write[0].place;
-    uint32_t bursts = 0, left = 0, taken = 0;
+    uint32_t bursts = 0, left = 0;
     for (uint32_t i = 0; i < c->writes; i++) {
-        if (i < *count && c->write[i].place.bank == place.bank && c->write[i].place.row == place.row) {
-            bursts += c->write[i].bursts;
-            taken++;
-        } else {
-            c->write[left++] = c->write[i];
-        }
+        const struct ww_fast_write w = c->write[i];
+        if (bursts < most && w.place.bank == place.bank && w.place.row == place.row)
+            bursts += w.bursts;
+        else
+            c->write[left++] = w;
     }
-    *count -= taken;
     c->writes = left;
     c->write_bursts -= bursts;
     return bursts;
 }
 
-/* The controller writes the first `count` writes, for which it turns the bus. Rows are opened side by side, so
- * that it takes as long as the bus, or the bank whose row is open last; a second row of a bank is left to when
- * its time comes, as the controller issues other writes meanwhile. Returns when it turns back. */
-static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t count, uint64_t begin) {
+/* So many bursts of writes leave the queue. */
+static void leave(struct ww_fast *f, struct ww_fast_channel *c, uint32_t bursts, uint64_t cycle) {
+    uint64_t ps = ww_clock_time(&f->dram->clock, cycle);
+    ww_places_take(&c->room[WW_DRAM_WRITE], bursts, ww_clock_cycle(f->l2->clock, ps));
+}
+
+/* Reads that wait are held between two DRAM cycles. */
+static void hold_reads(struct ww_fast *f, struct ww_fast_channel *c, uint64_t from, uint64_t until) {
+    const struct ww_clock *l2 = f->l2->clock, *dram = &f->dram->clock;
+    c->reads_held +=
+        ww_clock_cycle(l2, ww_clock_time(dram, until)) - ww_clock_cycle(l2, ww_clock_time(dram, from));
+}
+
+/* The controller decides at `now` to write until so many bursts are left, for which it turns the bus. Rows are
+ * opened side by side, so that it takes as long as the bus, or the bank whose row is open last; a second row of
+ * a bank is left to when its time comes, as the controller issues other writes meanwhile. */
+static void write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to, uint64_t now) {
     const struct ww_dram_timing *t = &f->dram->timing;
+    uint64_t begin = ww_calendar_free(&c->bus, now);
     uint64_t start = begin + t->tcl + t->burst + WW_DRAM_TURNAROUND - t->twl;
     uint64_t end = start, first = UINT64_MAX, bursts = 0, banks[WW_DRAM_BANKS / 64] = {0};
-    while (count) {
+    c->bus_behind = begin - now;
+    while (c->write_bursts > down_to) {
         const struct ww_dram_place place = c->write[0].place;
         uint64_t *word = &banks[place.bank >> 6], bit = UINT64_C(1) << (place.bank & 63);
-        uint32_t n = take_row(c, &count);
+        uint32_t n = take_row(c, c->write_bursts - down_to);
         struct ww_fast_row *r =
             ww_fast_find_row(f, c, &c->bank[place.bank], place.row, n, (int32_t)(begin - c->base));
         uint64_t ready = c->base + (uint64_t)(int64_t)(r->act + f->times.trcd);
@@ -158,32 +170,56 @@ static uint64_t write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32
         if (at < first) first = at;
         if (!(*word & bit) && last + t->gap > end) end = last + t->gap;
         *word |= bit;
+        end = ww_dram_max(end, first + bursts * t->gap);
+        leave(f, c, n, end - c->bus_behind);
     }
-    end = ww_dram_max(end, first + bursts * t->gap);
-    uint64_t busy = end + t->twl + t->burst + t->twtr - t->gap - begin;
-    ww_calendar_take(&c->bus, begin, (uint32_t)busy << WW_CALENDAR_UNIT);
+    uint64_t free = end + t->twl + t->burst + t->twtr - t->gap;
+    ww_calendar_take(&c->bus, begin, (uint32_t)(free - begin) << WW_CALENDAR_UNIT);
+    hold_reads(f, c, begin, free);
+    c->joins_until = c->written = end - c->bus_behind;
     c->drain[c->drains++ % WW_FAST_DRAINS] = (struct ww_fast_drain){begin, end};
     if (end > c->drained) c->drained = end;
+}
+
+/* A write that comes while the controller writes the last batch goes with it. */
+static void write_on(struct ww_fast *f, struct ww_fast_channel *c, const struct ww_fast_write *w,
+                     uint64_t cycle) {
+    const struct ww_dram_timing *t = &f->dram->timing;
+    struct ww_fast_drain *d = &c->drain[(c->drains - 1) % WW_FAST_DRAINS];
+    int32_t at = (int32_t)(cycle + c->bus_behind - c->base);
+    struct ww_fast_row *r = ww_fast_find_row(f, c, &c->bank[w->place.bank], w->place.row, w->bursts, at);
+    uint64_t ready = c->base + (uint64_t)(int64_t)(r->act + f->times.trcd);
+    uint64_t last = ww_dram_max(ready, d->end) + (w->bursts - 1) * t->gap, end = d->end + w->bursts * t->gap;
+    ww_fast_used(f, r, WW_DRAM_WRITE, (int32_t)(last - c->base));
+    ww_calendar_take(&c->bus, d->end, (uint32_t)(end - d->end) << WW_CALENDAR_UNIT);
+    hold_reads(f, c, d->end, end);
+    d->end = end;
+    if (end > c->drained) c->drained = end;
+    c->written = end - c->bus_behind;
+    leave(f, c, w->bursts, c->written);
+}
+
+/* Nothing was read since the last batch: writes follow it until so many bursts are left, and the bus need not
+ * be turned. Returns the cycle of the last column command. */
+static uint64_t write_more(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to, uint64_t cycle) {
+    uint64_t end = cycle;
+    while (c->write_bursts > down_to) {
+        const struct ww_dram_place place = c->write[0].place;
+        uint32_t n = take_row(c, c->write_bursts - down_to);
+        end = ww_dram_max(end, ww_fast_access_row(f, c, place, n, WW_DRAM_WRITE, cycle));
+        c->written = ww_dram_max(c->written, cycle) + n * f->dram->timing.gap;
+        leave(f, c, n, c->written);
+    }
     return end;
 }
 
 /* Writes that wait are issued, until so many bursts are left. */
 static void drain(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to, uint64_t cycle) {
-    const struct ww_clock *l2 = f->l2->clock, *dram = &f->dram->clock;
-    uint32_t count = 0, bursts = 0;
-    uint64_t end = cycle;
-    while (count < c->writes && c->write_bursts - bursts > down_to) bursts += c->write[count++].bursts;
     if (c->read)
-        end = write_batch(f, c, count, ww_calendar_free(&c->bus, cycle));
+        write_batch(f, c, down_to, cycle);
     else
-        while (count) {
-            const struct ww_dram_place place = c->write[0].place;
-            uint64_t last = ww_fast_access_row(f, c, place, take_row(c, &count), WW_DRAM_WRITE, cycle);
-            if (last > end) end = last;
-        }
+        write_more(f, c, down_to, cycle);
     c->read = false;
-    ww_places_take(&c->room[WW_DRAM_WRITE], (bursts + 1) / 2,
-                   ww_clock_cycle(l2, ww_clock_time(dram, end))); /* on average */
 }
 
 uint64_t ww_fast_behind_writes(struct ww_fast_channel *c, uint64_t cycle) {
@@ -209,15 +245,19 @@ void ww_fast_dram_write(struct ww_fast *f, uint32_t slice, uint64_t number, uint
     ww_fast_near(f, c, at);
     if (c->refresh_due <= at) ww_fast_refresh(f, c, at);
     ww_fast_count(f, mask, bursts, WW_DRAM_WRITE);
-    if (c->read || c->writes) {
-        c->write[c->writes++] = (struct ww_fast_write){place, bursts};
+    const struct ww_fast_write w = {place, bursts};
+    if (at < c->joins_until) {
+        write_on(f, c, &w, at);
+        last = c->written + c->bus_behind;
+    } else {
+        bool alone = !c->read && !c->writes;
+        c->write[c->writes++] = w;
         c->write_bursts += bursts;
         last += d->timing.trp + d->timing.trcd + c->write_bursts * d->timing.gap; /* if it is the last one */
-        if (c->write_bursts >= d->write_high) drain(f, c, d->write_low, at);
-    } else {
-        last = ww_fast_access_row(f, c, place, bursts, WW_DRAM_WRITE, at);
-        const struct ww_clock *l2 = f->l2->clock;
-        ww_places_take(&c->room[WW_DRAM_WRITE], bursts, ww_clock_cycle(l2, ww_clock_time(&d->clock, last)));
+        if (alone)
+            last = write_more(f, c, 0, at);
+        else if (c->write_bursts >= d->write_high)
+            drain(f, c, d->write_low, at);
     }
     uint64_t ps = ww_clock_time(&d->clock, last + d->timing.twl + d->timing.burst);
     if (ps > f->busy_until) f->busy_until = ps;

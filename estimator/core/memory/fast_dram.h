@@ -88,6 +88,21 @@ static inline void ww_fast_count(struct ww_fast *f, uint8_t mask, uint32_t burst
     f->counter[WW_C_DRAM_BUSY_CYCLES] += bursts * d->timing.burst;
 }
 
+/* The queue of reads: its places are counted in L2 cycles less those that it was held for writes, since in
+ * these nothing leaves it. */
+static inline uint64_t ww_fast_queue_time(const struct ww_fast_channel *c, uint64_t cycle) {
+    return cycle > c->reads_held ? cycle - c->reads_held : 0;
+}
+/* The first L2 cycle from `cycle` on in which it has room. */
+static inline uint64_t ww_fast_read_room(struct ww_fast_channel *c, uint64_t cycle) {
+    uint64_t time = ww_fast_queue_time(c, cycle);
+    return cycle + (ww_places_free(&c->room[WW_DRAM_READ], 1, time) - time);
+}
+/* So many bursts are in it until their last column command, in L2 cycle `issued`. */
+static inline void ww_fast_queue_read(struct ww_fast_channel *c, uint32_t bursts, uint64_t issued) {
+    ww_places_take(&c->room[WW_DRAM_READ], bursts, ww_fast_queue_time(c, issued));
+}
+
 /* So many bursts of a line are read, asked for at DRAM cycle `at`; returns that of the last column command. */
 static inline uint64_t ww_fast_dram_command(struct ww_fast *f, struct ww_fast_channel *c,
                                             struct ww_dram_place place, uint32_t bursts, uint64_t at) {
@@ -108,8 +123,8 @@ static inline uint64_t ww_fast_dram_read_at(struct ww_fast *f, struct ww_fast_ch
     uint64_t last = ww_fast_dram_command(f, c, place, bursts, at);
     ww_fast_count(f, mask, bursts, WW_DRAM_READ);
     uint64_t issued = ww_clock_cycle(l2, ww_clock_time(dram, last));
-    ww_places_take(&c->room[WW_DRAM_READ], bursts, issued);
-    if (c->waiting) ww_places_take(c->waiting, 1, issued);
+    ww_fast_queue_read(c, bursts, issued);
+    if (c->waiting) ww_places_take(c->waiting, 1, ww_fast_queue_time(c, issued));
     return ww_clock_cycle(l2, ww_clock_time(dram, last + d->timing.tcl + d->timing.burst + d->timing.latency));
 }
 

@@ -1,4 +1,5 @@
 /* An L2 slice of fast replay: look-ups in order, MSHRs as places, fills at the time that DRAM gives. */
+#include "fast_dram.h"
 #include "fast_line.h"
 #include "l2_prefetch.h"
 
@@ -36,10 +37,9 @@ static uint64_t fetch(struct ww_fast *f, struct ww_l2_slice *s, const struct ww_
                       struct ww_l2_part *part, uint8_t need, uint64_t *begin, uint8_t *level) {
     struct ww_l2 *l2 = s->l2;
     struct ww_fast_slice *own = &f->slice[s->index];
-    struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_READ];
     bool copy = part->number & l2->copy_bit;
     uint64_t cycle = ww_places_free(&own->mshrs, ww_bits8(need), *begin), ready;
-    if (!copy) cycle = ww_places_free(room, 1, cycle);
+    if (!copy) cycle = ww_fast_read_room(&f->channel[s->channel], cycle);
     if (part->index == WW_NONE) cycle = ww_fast_claim(f, s, part, cycle);
     *begin = cycle;
     struct ww_l2_line *line = &s->tags.line[part->index];
@@ -143,7 +143,8 @@ static bool idle(struct ww_l2_slice *s, uint64_t cycle) {
     const struct ww_l2 *l2 = s->l2;
     struct ww_fast_channel *c = &l2->prefetch.fast->channel[s->channel];
     struct ww_places *room = &c->room[WW_DRAM_READ];
-    return ww_places_used(c->waiting, cycle) <= l2->prefetch.queue && ww_places_used(room, cycle) < room->limit;
+    uint64_t time = ww_fast_queue_time(c, cycle);
+    return ww_places_used(c->waiting, time) <= l2->prefetch.queue && ww_places_used(room, time) < room->limit;
 }
 
 static uint32_t mshrs_used(struct ww_l2_slice *s, uint64_t cycle) {
@@ -273,12 +274,12 @@ static uint64_t serve_read(struct ww_fast *f, struct ww_l2_slice *s, const struc
 static uint64_t send_and_fetch(struct ww_fast *f, struct ww_l2_slice *s, struct ww_l2_part *part,
                                uint64_t cycle) {
     struct ww_fast_slice *own = &f->slice[s->index];
-    struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_READ];
     if (part->index == WW_NONE) cycle = ww_fast_claim(f, s, part, cycle);
     struct ww_l2_line *line = &s->tags.line[part->index];
     uint8_t need = part->want & (uint8_t)~line->valid;
     if (need) {
-        cycle = ww_places_free(room, 1, ww_places_free(&own->mshrs, ww_bits8(need), cycle));
+        cycle = ww_places_free(&own->mshrs, ww_bits8(need), cycle);
+        cycle = ww_fast_read_room(&f->channel[s->channel], cycle);
         ww_l2_count(s, WW_C_L2_WRITE_FETCH, ww_bits8(need));
         ww_fast_fill(f, s, line, need, true, ww_fast_dram_read(f, s->index, part->number, need, cycle));
     }
@@ -301,8 +302,10 @@ static uint64_t write_part(struct ww_fast *f, struct ww_l2_slice *s, const struc
     bool may_drain = s->l2->dirty_ways && !s->tags.line[part->index].dirty;
     ww_l2_mark_written(s, part, p);
     if (!may_drain) return cycle;
+    struct ww_places *room = &f->channel[s->channel].room[WW_DRAM_WRITE];
     for (struct ww_l2_line *line; (line = ww_l2_surplus(s, part->set));
          ww_l2_tags_clean(&s->tags, part->set, line)) {
+        if (ww_places_free(room, 1, cycle) > cycle) break;
         ww_l2_count(s, WW_C_L2_WRITEBACK, ww_bits8(line->dirty));
         ww_fast_write_back(f, s, line->number, line->dirty, cycle);
     }

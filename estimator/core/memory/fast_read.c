@@ -236,9 +236,8 @@ static inline uint64_t fetch(struct ww_fast_reader *r, struct read *q, const str
     struct ww_fast *f = r->f;
     const struct ww_l2 *l2 = f->l2;
     struct ww_fast_slice *own = q->own;
-    struct ww_places *queue = &own->channel->room[WW_DRAM_READ];
     uint32_t count = ww_bits8(need);
-    q->begin = ww_places_free(queue, 1, ww_places_free(&own->mshrs, count, q->begin));
+    q->begin = ww_fast_read_room(own->channel, ww_places_free(&own->mshrs, count, q->begin));
     if (!q->line) claim(f, q, place, number);
     struct ww_l2_line *line = q->line;
     r->inst_missed += count;
@@ -252,7 +251,7 @@ static inline uint64_t fetch(struct ww_fast_reader *r, struct read *q, const str
     uint64_t last = ww_fast_dram_command(f, own->channel, at, bursts, ww_fast_cycle(&f->to_dram, q->begin));
     f->recent_dram = last;
     uint64_t issued = ww_fast_cycle(&f->from_dram, last), ready = issued + f->dram_tail;
-    ww_places_take(queue, bursts, issued);
+    ww_fast_queue_read(own->channel, bursts, issued);
     if (own->fill) ready = ww_calendar_take(own->fill, ready, l2->time_of[0][count]);
     ww_places_take(&own->mshrs, count, ready);
     ww_fast_note_fill(line, need, true, ready);
