@@ -19,9 +19,9 @@ def record(program, folder, workload, size, arch):
     return path
 
 
-def replay(program, path, gpu, mode="full"):
-    """The run's JSON; None for a workload without this size, or one that does not fit."""
-    out = call([program, "run", "-q", "--gpu", gpu, "--trace", path, "--mode", mode, "--no-pc", "--json"])
+def replay(program, path, gpu, mode="full", more=()):
+    """The run's JSON; None for a workload without this size, or one that does not fit. more: options of the run."""
+    out = call([program, "run", "-q", "--gpu", gpu, "--trace", path, "--mode", mode, "--no-pc", "--json", *more])
     return json.loads(out) if out else None
 
 

@@ -5,12 +5,22 @@
 #include "../fast/replay_error.h"
 #include "run_int.h"
 
+/* The share of the time that DRAM's buses move data. */
+static double dram_use(const struct ww_result *result) {
+    double busy = 0, cycles = 0;
+    for (size_t i = 0; i < result->launch_count; i++) {
+        busy += (double)result->launch[i].counter[WW_C_DRAM_BUSY_CYCLES];
+        cycles += (double)result->launch[i].counter[WW_C_DRAM_CYCLES];
+    }
+    return cycles > 0 ? busy / cycles : 0;
+}
+
 enum ww_code ww_run_fast(struct run *r, struct ww_error *error) {
     struct ww_model_error e;
     WW_TRY(ww_memsys_check_fast(&r->options->gpu->spec, error));
     WW_TRY(ww_run_replay(r, true, error));
     double cycles = (double)r->result->cycles, joules = r->result->energy_j;
-    ww_replay_error_of(r->confidence, &e);
+    ww_replay_error_of(dram_use(r->result), r->confidence, &e);
     r->result->cycles_interval = (struct ww_interval){cycles * e.cycles_low, cycles * e.cycles_high};
     r->result->energy_interval = (struct ww_interval){joules * e.energy_low, joules * e.energy_high};
     return WW_OK;

@@ -31,10 +31,11 @@
 #include "memsys.h"
 #include "tlb.h"
 
-#define WW_FAST_REPLIES 1024u /* under way to the SMs of a port, at most */
-#define WW_FAST_ROWS 4u       /* rows that a bank remembers */
-#define WW_FAST_DRAINS 4u     /* batches of writes that a channel remembers */
-#define WW_FAST_JOINED 64u    /* addresses of reads that a slice has waiting, of which it remembers the last */
+#define WW_FAST_REPLIES 1024u    /* under way to the SMs of a port, at most */
+#define WW_FAST_ROWS 4u          /* rows that a bank remembers */
+#define WW_FAST_DRAINS 4u        /* batches of writes that a channel remembers */
+#define WW_FAST_LENGTHENED 1024u /* DRAM cycles by which a batch is expected to be lengthened, at most */
+#define WW_FAST_JOINED 64u /* addresses of reads that a slice has waiting, of which it remembers the last */
 
 struct ww_fast_reply {
     struct ww_mem_reply reply;
@@ -121,11 +122,12 @@ struct ww_fast_channel {
     uint64_t drained;                           /* the latest end of them */
     uint32_t drains;                            /* so far */
     bool read;                                  /* something was read since the last one */
-    /* The last batch as the controller sees it: DRAM cycles from its decision on. The bus follows when it has
-     * passed what was reserved before. */
+    /* The last batch as the controller sees it, in DRAM cycles from its decision on. The bus follows when it
+     * has passed what was reserved before. */
+    uint64_t written;     /* all of it has been issued */
     uint64_t joins_until; /* writes that come before go with it */
-    uint64_t written;     /* the last of them has been issued */
     uint64_t bus_behind;  /* cycles by which the bus follows */
+    uint64_t joined;      /* bursts that went with it */
     uint64_t reads_held;  /* L2 cycles that reads in the queue have waited for batches */
 };
 

@@ -150,7 +150,9 @@ static void hold_reads(struct ww_fast *f, struct ww_fast_channel *c, uint64_t fr
 
 /* The controller decides at `now` to write until so many bursts are left, for which it turns the bus. Rows are
  * opened side by side, so that it takes as long as the bus, or the bank whose row is open last; a second row of
- * a bank is left to when its time comes, as the controller issues other writes meanwhile. */
+ * a bank is left to when its time comes, as the controller issues other writes meanwhile. Writes that will come
+ * meanwhile lengthen the batch: as many are expected as went with the last one, and reads are held for these,
+ * too. */
 static void write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to, uint64_t now) {
     const struct ww_dram_timing *t = &f->dram->timing;
     uint64_t begin = ww_calendar_free(&c->bus, now);
@@ -173,10 +175,13 @@ static void write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t d
         end = ww_dram_max(end, first + bursts * t->gap);
         leave(f, c, n, end - c->bus_behind);
     }
-    uint64_t free = end + t->twl + t->burst + t->twtr - t->gap;
+    uint64_t free = end + t->twl + t->burst + t->twtr - t->gap, expected = c->joined * t->gap;
+    if (expected > WW_FAST_LENGTHENED) expected = WW_FAST_LENGTHENED;
     ww_calendar_take(&c->bus, begin, (uint32_t)(free - begin) << WW_CALENDAR_UNIT);
-    hold_reads(f, c, begin, free);
-    c->joins_until = c->written = end - c->bus_behind;
+    hold_reads(f, c, begin, free + expected);
+    c->written = end - c->bus_behind;
+    c->joins_until = c->written + expected;
+    c->joined = 0;
     c->drain[c->drains++ % WW_FAST_DRAINS] = (struct ww_fast_drain){begin, end};
     if (end > c->drained) c->drained = end;
 }
@@ -192,7 +197,7 @@ static void write_on(struct ww_fast *f, struct ww_fast_channel *c, const struct 
     uint64_t last = ww_dram_max(ready, d->end) + (w->bursts - 1) * t->gap, end = d->end + w->bursts * t->gap;
     ww_fast_used(f, r, WW_DRAM_WRITE, (int32_t)(last - c->base));
     ww_calendar_take(&c->bus, d->end, (uint32_t)(end - d->end) << WW_CALENDAR_UNIT);
-    hold_reads(f, c, d->end, end);
+    c->joined += w->bursts;
     d->end = end;
     if (end > c->drained) c->drained = end;
     c->written = end - c->bus_behind;
