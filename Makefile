@@ -390,6 +390,7 @@ endif
 fast-fit: all
 	@$(PYTHON) scripts/fast-table.py --program $(PROGRAM) --dir $(BUILD)/fast --out estimator/fast/fast_fit.def
 	@$(PYTHON) scripts/fast-ranks.py --program $(PROGRAM) --dir $(BUILD)/fast
+	@$(PYTHON) scripts/fast-ranks.py --program $(PROGRAM) --dir $(BUILD)/fast --space reports/examples/fast_ranks_large.json
 
 # Full replays of the suite and the analytical model's constants and error from them; about five minutes of one core.
 analytic-fit: all
