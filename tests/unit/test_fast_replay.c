@@ -204,22 +204,37 @@ static void translation_is_part_of_it(void **state) {
     ww_result_free(r);
 }
 
-/* Sectors that miss in the L2 of a v100 whose L1 has lines of so many bytes. */
-static uint64_t l2_misses(const char *mode, const char *line) {
-    static const char *const others[] = {"sm.count=4", "l2.size_kb=1536"};
-    char set[32];
-    const char *overrides[] = {set, others[0], others[1]};
+static struct ww_result *run_v100(const char *mode, const char *const *overrides, size_t count) {
     struct ww_run_options o = {.trace_path = path, .mode = mode};
     struct ww_result *r;
     struct ww_gpu *gpu;
-    snprintf(set, sizeof set, "l1.line=%s", line);
-    assert_int_equal(ww_gpu_load("v100", overrides, 3, &gpu, &error), WW_OK);
+    assert_int_equal(ww_gpu_load("v100", overrides, count, &gpu, &error), WW_OK);
     o.gpu = gpu;
     if (ww_run(&o, &r, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
-    uint64_t misses = r->launch[0].counter[WW_C_L2_SECTOR_MISS];
     ww_gpu_free(gpu);
+    return r;
+}
+
+/* Sectors that miss in the L2 of a v100 whose L1 has lines of so many bytes. */
+static uint64_t l2_misses(const char *mode, const char *line) {
+    char set[32];
+    const char *const overrides[] = {set, "sm.count=4", "l2.size_kb=1536"};
+    snprintf(set, sizeof set, "l1.line=%s", line);
+    struct ww_result *r = run_v100(mode, overrides, 3);
+    uint64_t misses = r->launch[0].counter[WW_C_L2_SECTOR_MISS];
     ww_result_free(r);
     return misses;
+}
+
+static void writes_of_many_rows_that_do_not_fit_the_l2_take_what_full_replay_takes(void **state) {
+    (void)state;
+    const char *const overrides[] = {"l2.size_kb=768"};
+    record_with("transpose", "rows=640 cols=640", "sm_70");
+    struct ww_result *full = run_v100("full", overrides, 1), *fast = run_v100("fast", overrides, 1);
+    assert_true(full->launch[0].counter[WW_C_DRAM_BURST_WRITE] > 100000);
+    assert_true(fabs((double)fast->cycles / (double)full->cycles - 1) < 0.15);
+    ww_result_free(full);
+    ww_result_free(fast);
 }
 
 static void requests_that_share_a_line_of_the_l2_miss_it_once(void **state) {
@@ -385,6 +400,7 @@ int main(void) {
         cmocka_unit_test(cycles_are_near_full_replays),
         cmocka_unit_test(translation_is_part_of_it),
         cmocka_unit_test(requests_that_share_a_line_of_the_l2_miss_it_once),
+        cmocka_unit_test(writes_of_many_rows_that_do_not_fit_the_l2_take_what_full_replay_takes),
         cmocka_unit_test(every_law_holds_on_every_gpu),
         cmocka_unit_test(rows_are_the_same_for_any_number_of_threads),
         cmocka_unit_test(governors_look_at_all_sms_in_fast_replay_too),
