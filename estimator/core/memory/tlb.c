@@ -143,7 +143,7 @@ static void step_lookups(struct ww_tlb *t, uint64_t cycle) {
         t->looking.first = t->miss[m].next;
         if (ww_tlb_array_find(&t->l2_array, t->miss[m].page)) {
             t->counter[WW_C_TLB_L2_HIT]++;
-            ww_tlb_translated(t, m, false, t->miss[m].ready);
+            ww_tlb_translated(t, m, false, ww_tlb_goes_on(t, t->miss[m].ready, cycle));
             continue;
         }
         t->counter[WW_C_TLB_L2_MISS]++;
@@ -191,6 +191,7 @@ static void set_figures(struct ww_tlb *t, const struct ww_gpu_spec *gpu) {
     t->line_mask = ww_gpu_request_line(gpu) - 1;
     t->l2_cycles = gpu->tlb_l2_cycles;
     t->read_cycles = gpu->tlb_read_cycles;
+    t->least_cycles = t->l2->latency_of ? 0 : t->l2->latency < t->read_cycles ? t->l2->latency : t->read_cycles;
     t->fill_cycles = gpu->tlb_fill_cycles;
     t->context_cycles = gpu->tlb_context_cycles;
     t->entry_bytes = gpu->tlb_entry_bytes;

@@ -71,7 +71,8 @@ struct ww_tlb {
     uint64_t l2_free; /* cycle at which the L2 TLB takes the next look-up */
     uint32_t page_shift, context_shift, line_mask;
     uint32_t l2_cycles, read_cycles, fill_cycles, context_cycles, entry_bytes;
-    uint32_t overtaken; /* walks that went before the first of `walking` */
+    uint32_t least_cycles; /* from a translation or a walk's step until something follows from it */
+    uint32_t overtaken;    /* walks that went before the first of `walking` */
     bool contexts, any_context, switching;
 };
 
@@ -84,6 +85,12 @@ double ww_tlb_bytes(const struct ww_gpu_spec *gpu, double requests);
  * put aside, and will go to the slice when the translation is there. */
 bool ww_tlb_pass(struct ww_tlb *t, const struct ww_mem_request *request, struct ww_slice_place place,
                  uint8_t granules, uint64_t arrived);
+
+/* When what was ready at `ready` goes on, at an event in `cycle`. Cycles that were told before a clock became
+ * faster come early: what they lead to must not be in the past. */
+static inline uint64_t ww_tlb_goes_on(const struct ww_tlb *t, uint64_t ready, uint64_t cycle) {
+    return ready + t->least_cycles < cycle ? cycle : ready;
+}
 
 /* A page is being translated. */
 bool ww_tlb_busy(const struct ww_tlb *t);

@@ -122,9 +122,8 @@ void ww_tlb_walk_read(void *context, const struct ww_mem_reply *reply, uint64_t 
     ww_tlb_wake(t, w->ready);
 }
 
-static void end_walk(struct ww_tlb *t, struct ww_tlb_walker *w) {
+static void end_walk(struct ww_tlb *t, struct ww_tlb_walker *w, uint64_t cycle) {
     uint32_t m = w->miss;
-    uint64_t cycle = w->ready;
     *w = (struct ww_tlb_walker){.miss = NONE, .ready = UINT64_MAX};
     --*t->live;
     t->counter[WW_C_TLB_WALK_CYCLES] += cycle - t->miss[m].ready;
@@ -138,13 +137,14 @@ uint64_t ww_tlb_step_walks(struct ww_tlb *t, uint64_t cycle) {
     for (uint32_t i = 0; i < t->walkers; i++) {
         struct ww_tlb_walker *w = &t->walker[i];
         if (w->ready <= cycle) {
+            uint64_t at = ww_tlb_goes_on(t, w->ready, cycle);
             ended = true;
             if (w->directory) {
                 t->switching = false;
                 ww_tlb_array_fill(&t->active, region_of(t, w->miss));
-                read_table(t, i, w->ready);
+                read_table(t, i, at);
             } else {
-                end_walk(t, w);
+                end_walk(t, w, at);
             }
         }
         if (w->ready < next) next = w->ready;
