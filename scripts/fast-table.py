@@ -3,9 +3,9 @@
 
 Records every workload at both sizes for each machine's instruction set, replays it in both modes, and writes the
 residuals that the band of fast replay is formed of (estimator/fast/fast_fit.def). Prints a table of errors, and
-how often the band of the other applications covers a workload's. A case belongs to one of two classes, by how
-busy the buses of DRAM are; its band is formed of those of its own class. Traces stay in the folder; what is there
-is used again.
+how often the band of the other applications covers a workload's. A case's band is formed of those of the same kind
+of L2 (does it fetch ahead?) whose buses of DRAM are most nearly as busy. Traces stay in the folder; what is there is
+used again.
 
 usage: fast-table.py --program PATH --dir DIR --out FILE [--sizes small,default] [--jobs N]
 """
@@ -20,10 +20,12 @@ import tempfile
 from suite_replays import add_options, each, replay
 
 SMALL_L2 = "v100, 1.5 MB of L2"
-ARCH = {"gtx480": "sm_20", "v100": "sm_70", "a100": "sm_70", "h100": "sm_70", SMALL_L2: "sm_70"}
+ARCH = {"a100": "sm_70", "gtx480": "sm_20", "gtx780": "sm_35", "gtx980": "sm_52", "h100": "sm_70", "rtx4090": "sm_70", "titanv": "sm_70",
+        "v100": "sm_70", SMALL_L2: "sm_70"}
 MACHINE = {SMALL_L2: ("v100", ["--set", "l2.size_kb=1536"])}
+PREFETCH = {"gtx780", "gtx980"}  # an L2 that fetches ahead
 CONFIDENCE = 0.95
-BUSY = 0.1  # share of the time that the buses of DRAM move data, from which on a case is of the second class
+NEIGHBOURS, LITTLE_USE = 100, 0.001  # as in estimator/fast/replay_error.c
 
 
 def dram_use(database):
@@ -39,7 +41,7 @@ def both(program, path, machine):
     full = replay(program, path, gpu, "full", more)
     with tempfile.TemporaryDirectory() as folder:
         database = os.path.join(folder, "run.db")
-        fast = replay(program, path, gpu, "fast", [*more, "--db", database])
+        fast = replay(program, path, gpu, "fast", [*more, "--confidence", "50", "--db", database])
         if fast:
             fast["dram"] = dram_use(database)
     return full, fast
@@ -53,16 +55,13 @@ def quantiles(values, confidence):
     return v[max(first, 1) - 1], v[min(last, n) - 1]
 
 
-def busy(row):
-    return row["dram"] >= BUSY
-
-
 def covered(rows, key, chosen):
     """Share of the chosen ones of the cases that are within the bounds that the other applications give."""
     inside = []
     for r in filter(chosen, rows):
-        others = [o[key] for o in rows if o["application"] != r["application"] and busy(o) == busy(r)]
-        low, high = quantiles(others, CONFIDENCE)
+        others = [o for o in rows if o["application"] != r["application"] and (o["gpu"] in PREFETCH) == (r["gpu"] in PREFETCH)]
+        near = sorted(others, key=lambda o: abs(math.log((o["dram"] + LITTLE_USE) / (r["dram"] + LITTLE_USE))))[:NEIGHBOURS]
+        low, high = quantiles([o[key] for o in near], CONFIDENCE)
         inside.append(low <= r[key] <= high)
     return sum(inside) / len(inside)
 
@@ -84,13 +83,12 @@ def line(name, rows):
 def write(rows, out):
     with open(out, "w") as f:
         f.write("/* Written by scripts/fast-table.py (make fast-fit): do not edit.\n"
-                " * RESIDUAL(application, machine, use of the DRAM's buses, log(full / fast) of cycles, of energy): full replays\n"
-                " * compared with fast ones. BUSY(use): from there on a case is of the second class.\n"
-                " * %d replays of %d applications. */\n" % (len(rows), len({r["application"] for r in rows})))
-        f.write("BUSY(%g)\n" % BUSY)
+                " * RESIDUAL(application, machine, whether its L2 fetches ahead, use of the DRAM's buses, log(full / fast) of\n"
+                " * cycles, of energy): full replays compared with fast ones. %d replays of %d applications. */\n" % (
+                    len(rows), len({r["application"] for r in rows})))
         for r in rows:
-            f.write('RESIDUAL("%s", "%s", %.4f, %.4f, %.4f)\n' % (
-                r["application"], r["gpu"], r["dram"], r["cycles"], r["energy"]))
+            f.write('RESIDUAL("%s", "%s", %d, %.4f, %.4f, %.4f)\n' % (
+                r["application"], r["gpu"], r["gpu"] in PREFETCH, r["dram"], r["cycles"], r["energy"]))
 
 
 def main():
@@ -117,8 +115,9 @@ def main():
     print("covered by the other applications' band, of %.0f %%:\n%-16s %6s %9s %9s" % (100 * CONFIDENCE, "", "cases", "cycles", "energy"))
     for size in o.sizes.split(","):
         print_covered("size " + size, rows, lambda r, size=size: "-%s-" % size in r["path"])
-    print_covered("DRAM quiet", rows, lambda r: not busy(r))
-    print_covered("DRAM busy", rows, busy)
+    for low, high in ((0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 0.3), (0.3, 1)):
+        print_covered("DRAM %g to %g" % (low, high), rows, lambda r, low=low, high=high: low <= r["dram"] < high)
+    print_covered("L2 fetches ahead", rows, lambda r: r["gpu"] in PREFETCH)
     print_covered("all", rows, lambda r: True)
     for r in sorted(rows, key=lambda r: -abs(r["cycles"]))[:12]:
         print("  far off: %s on %s: fast %+.1f %%" % (os.path.basename(r["path"]), r["gpu"], 100 * (math.exp(-r["cycles"]) - 1)))

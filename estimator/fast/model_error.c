@@ -86,6 +86,22 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+double ww_model_conformal_least(double confidence) {
+    return ceil(2 / (1 - confidence) - 1 - 1e-9);
+}
+
+enum ww_code ww_model_conformal_check(const char *what, size_t n, double confidence, struct ww_error *error) {
+    if (ww_model_conformal_least(confidence) <= (double)n) return WW_OK;
+    double most = floor(1000 * (1 - 2 / ((double)n + 1))) / 10;
+    return ww_fail(error, WW_USAGE, "--confidence",
+                   "%g%%: the interval of %s is formed of %zu cases: expected 50%% to %g%%", 100 * confidence,
+                   what, n, most);
+}
+
+enum ww_code ww_model_error_check(double confidence, struct ww_error *error) {
+    return ww_model_conformal_check("the analytical model", RESIDUALS, confidence, error);
+}
+
 void ww_model_conformal(double *value, size_t n, double confidence, double *low, double *high) {
     *low = *high = 0;
     if (n == 0) return;

@@ -12,6 +12,7 @@
 #ifndef WW_FAST_MODEL_ERROR_H
 #define WW_FAST_MODEL_ERROR_H
 
+#include "../base/error.h"
 #include "model.h"
 
 /* Features that describe the suite that was fitted. */
@@ -43,6 +44,12 @@ struct ww_model_error {
     double cycles_low, cycles_high, energy_low, energy_high;
 };
 void ww_model_error_of(const struct ww_model_span *span, double confidence, struct ww_model_error *out);
+/* WW_USAGE: the suite has too few cases for bounds of this confidence. */
+enum ww_code ww_model_error_check(double confidence, struct ww_error *error);
+/* Values of which the least and the greatest are bounds of a confidence; of fewer there are none. */
+double ww_model_conformal_least(double confidence);
+/* WW_USAGE, of --confidence: n values are too few. `what` has the interval. */
+enum ww_code ww_model_conformal_check(const char *what, size_t n, double confidence, struct ww_error *error);
 /* Bounds of rank (n + 1) (1 -+ c) / 2 of n values, which are sorted in place. */
 void ww_model_conformal(double *value, size_t n, double confidence, double *low, double *high);
 

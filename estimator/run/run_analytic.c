@@ -138,6 +138,7 @@ static enum ww_code model_one(struct run *r, const struct ww_kernel_profile *p, 
 static enum ww_code model_all(struct run *r, const struct ww_model_profile *profile, struct ww_error *error) {
     struct ww_model_span span = {0};
     uint64_t n = 0;
+    WW_TRY(ww_model_error_check(r->confidence, error));
     for (size_t i = 0; i < r->launches.count; i++)
         n += r->launches.range[i].last - r->launches.range[i].first + 1;
     r->result->launch = ww_arena_array(r->arena, n, sizeof *r->result->launch);

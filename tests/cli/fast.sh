@@ -48,6 +48,9 @@ fast --set l2.mshrs=4 --set dram.trefi=8190 --set dram.trfc=4095 --set dram.refr
 fast --set l2.mshrs=1 --set l1.sector=128 --set l2.sector=128 --set dram.latency=1100
 fast --set dram.trefi=10000 --set dram.trfc=5000
 fast --set dram.trefi=0 --set dram.trfc=5000
+# A queue beyond them may not fill: there is a warning.
+fast --set dram.queue=1024
+fast --set dram.queue=1025
 # In a sweep such a point is invalid.
 sed 's/"sm.count": .*/"l2.mshrs": [3, 4]}/; $a}' space.json >mshrs.json
 warpwatt sweep mshrs.json --mode fast --db r.db -j1 | sed '/^replays/d'

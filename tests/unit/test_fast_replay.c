@@ -204,11 +204,13 @@ static void translation_is_part_of_it(void **state) {
     ww_result_free(r);
 }
 
-static struct ww_result *run_v100(const char *mode, const char *const *overrides, size_t count) {
-    struct ww_run_options o = {.trace_path = path, .mode = mode};
+static struct ww_result *run_changed(const char *gpu_name, const char *mode, const char *const *overrides,
+                                     size_t count, const char *mechanism) {
+    struct ww_run_options o = {
+        .trace_path = path, .mode = mode, .mechanisms = &mechanism, .mechanism_count = mechanism != NULL};
     struct ww_result *r;
     struct ww_gpu *gpu;
-    assert_int_equal(ww_gpu_load("v100", overrides, count, &gpu, &error), WW_OK);
+    assert_int_equal(ww_gpu_load(gpu_name, overrides, count, &gpu, &error), WW_OK);
     o.gpu = gpu;
     if (ww_run(&o, &r, &error) != WW_OK) fail_msg("%s: %s", error.where, error.text);
     ww_gpu_free(gpu);
@@ -220,7 +222,7 @@ static uint64_t l2_misses(const char *mode, const char *line) {
     char set[32];
     const char *const overrides[] = {set, "sm.count=4", "l2.size_kb=1536"};
     snprintf(set, sizeof set, "l1.line=%s", line);
-    struct ww_result *r = run_v100(mode, overrides, 3);
+    struct ww_result *r = run_changed("v100", mode, overrides, 3, NULL);
     uint64_t misses = r->launch[0].counter[WW_C_L2_SECTOR_MISS];
     ww_result_free(r);
     return misses;
@@ -230,7 +232,8 @@ static void writes_of_many_rows_that_do_not_fit_the_l2_take_what_full_replay_tak
     (void)state;
     const char *const overrides[] = {"l2.size_kb=768"};
     record_with("transpose", "rows=640 cols=640", "sm_70");
-    struct ww_result *full = run_v100("full", overrides, 1), *fast = run_v100("fast", overrides, 1);
+    struct ww_result *full = run_changed("v100", "full", overrides, 1, NULL),
+                     *fast = run_changed("v100", "fast", overrides, 1, NULL);
     assert_true(full->launch[0].counter[WW_C_DRAM_BURST_WRITE] > 100000);
     assert_true(fabs((double)fast->cycles / (double)full->cycles - 1) < 0.15);
     ww_result_free(full);
@@ -292,6 +295,15 @@ static void governors_look_at_all_sms_in_fast_replay_too(void **state) {
     ww_result_free(fast);
 }
 
+static void a_governor_may_speed_the_l2_up_while_pages_are_translated(void **state) {
+    (void)state;
+    const char *const overrides[] = {"clock.l2_mhz=400"};
+    record_with("vectoradd", "n=20000", "sm_52");
+    struct ww_result *r = run_changed("gtx980", "full", overrides, 1, "governor=equalizer");
+    assert_true(r->launch[0].counter[WW_C_TLB_WALK] > 0);
+    ww_result_free(r);
+}
+
 static void mechanisms_of_the_load_store_unit_work_in_it(void **state) {
     (void)state;
     static const char *const mechanism[] = {"sched=mascar", "lsu=reexecute"};
@@ -333,9 +345,9 @@ static void its_figures_have_an_interval_that_widens_with_confidence(void **stat
 
 static void the_band_at_95_percent_is_narrower_than_the_goal(void **state) {
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i <= 10; i++) {
         struct ww_model_error e;
-        ww_replay_error_of(i, 0.95, &e);
+        ww_replay_error_of(false, i / 10., 0.95, &e);
         assert_true(e.cycles_low > 1 / 1.15 && e.cycles_high < 1.15);
         assert_true(e.cycles_low < 1 && e.cycles_high > 1);
     }
@@ -344,9 +356,16 @@ static void the_band_at_95_percent_is_narrower_than_the_goal(void **state) {
 static void the_band_is_wider_where_dram_is_busy(void **state) {
     (void)state;
     struct ww_model_error quiet, busy;
-    ww_replay_error_of(0.01, 0.95, &quiet);
-    ww_replay_error_of(0.5, 0.95, &busy);
+    ww_replay_error_of(false, 0.01, 0.95, &quiet);
+    ww_replay_error_of(false, 0.5, 0.95, &busy);
     assert_true(busy.cycles_low < quiet.cycles_low && busy.cycles_high > quiet.cycles_high);
+}
+
+static void a_confidence_is_refused_that_the_suite_is_too_small_for(void **state) {
+    (void)state;
+    assert_int_equal(ww_replay_error_check(false, 0.99, &error), WW_OK);
+    assert_int_equal(ww_replay_error_check(true, 0.9999, &error), WW_USAGE);
+    assert_non_null(strstr(error.text, "expected 50% to 99"));
 }
 
 static void a_chain_of_reads_that_is_fetched_ahead_takes_what_full_replay_takes(void **state) {
@@ -404,12 +423,14 @@ int main(void) {
         cmocka_unit_test(every_law_holds_on_every_gpu),
         cmocka_unit_test(rows_are_the_same_for_any_number_of_threads),
         cmocka_unit_test(governors_look_at_all_sms_in_fast_replay_too),
+        cmocka_unit_test(a_governor_may_speed_the_l2_up_while_pages_are_translated),
         cmocka_unit_test(mechanisms_of_the_load_store_unit_work_in_it),
         cmocka_unit_test(flushed_launches_stand_alone),
         cmocka_unit_test(a_launch_finds_what_the_one_before_left),
         cmocka_unit_test(its_figures_have_an_interval_that_widens_with_confidence),
         cmocka_unit_test(the_band_at_95_percent_is_narrower_than_the_goal),
         cmocka_unit_test(the_band_is_wider_where_dram_is_busy),
+        cmocka_unit_test(a_confidence_is_refused_that_the_suite_is_too_small_for),
         cmocka_unit_test(a_chain_of_reads_that_is_fetched_ahead_takes_what_full_replay_takes),
         cmocka_unit_test(a_busy_memory_is_not_fetched_ahead_of_more_than_a_little),
     };

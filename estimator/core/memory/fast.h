@@ -127,6 +127,7 @@ struct ww_fast_channel {
      * has passed what was reserved before. */
     uint64_t written;     /* all of it has been issued */
     uint64_t joins_until; /* writes that come before go with it */
+    uint64_t reads_from;  /* reads are issued again */
     uint64_t bus_behind;  /* cycles by which the bus follows */
     uint64_t joined;      /* bursts that went with it */
     uint64_t reads_held;  /* L2 cycles that reads in the queue have waited for batches */

@@ -2,6 +2,7 @@
  * what they do not reach would be free of cost. */
 #include "fast_calendar.h"
 #include "memsys.h"
+#include <stdio.h>
 
 /* Of what pools reach: a read that waits takes several times as long as one that nothing delays. */
 #define MOST_CYCLES ((WW_PLACES_WINDOWS << WW_PLACES_SHIFT) / 8)
@@ -33,8 +34,21 @@ static enum ww_code check_read(const struct ww_gpu_spec *g, double mhz, const ch
                    way + dram, unit, dram > way ? dram : way, parameters, MOST_CYCLES);
 }
 
+/* Of the DRAM's calendars, in its cycles. */
+static const uint32_t reach = WW_CALENDAR_WINDOWS << (WW_CALENDAR_SHIFT - 1);
+
+bool ww_memsys_fast_reaches(const struct ww_gpu_spec *g, char *why, size_t size) {
+    uint32_t burst = g->dram_burst / g->dram_data_rate, gap = burst > g->dram_tccd ? burst : g->dram_tccd;
+    if (4 * (uint64_t)g->dram_queue * gap <= reach) return true;
+    snprintf(
+        why, size,
+        "fast replay may be far off, and outside of its interval, where queues of dram.queue = %u bursts are "
+        "full: it reaches %u",
+        g->dram_queue, reach / 4 / gap);
+    return false;
+}
+
 static enum ww_code check_refresh(const struct ww_gpu_spec *g, struct ww_error *error) {
-    const uint32_t reach = WW_CALENDAR_WINDOWS << (WW_CALENDAR_SHIFT - 1);
     if (!g->dram_trefi) return WW_OK;
     if (g->dram_refresh == 0 && g->dram_trfc >= reach) /* of all banks: it takes the bus */
         return ww_fail(error, WW_UNSUPPORTED, "--mode fast",

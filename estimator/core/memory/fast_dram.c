@@ -148,15 +148,16 @@ static void hold_reads(struct ww_fast *f, struct ww_fast_channel *c, uint64_t fr
         ww_clock_cycle(l2, ww_clock_time(dram, until)) - ww_clock_cycle(l2, ww_clock_time(dram, from));
 }
 
-/* The controller decides at `now` to write until so many bursts are left, for which it turns the bus. Rows are
- * opened side by side, so that it takes as long as the bus, or the bank whose row is open last; a second row of
- * a bank is left to when its time comes, as the controller issues other writes meanwhile. Writes that will come
+/* The controller decides to write until so many bursts are left, for which it turns the bus. Rows are opened
+ * side by side, so that it takes as long as the bus, or the bank whose row is open last; a second row of a bank
+ * is left to when its time comes, as the controller issues other writes meanwhile. Writes that will come
  * meanwhile lengthen the batch: as many are expected as went with the last one, and reads are held for these,
  * too. */
 static void write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t down_to, uint64_t now) {
     const struct ww_dram_timing *t = &f->dram->timing;
-    uint64_t begin = ww_calendar_free(&c->bus, now);
-    uint64_t start = begin + t->tcl + t->burst + WW_DRAM_TURNAROUND - t->twl;
+    const uint64_t turn = t->tcl + t->burst + WW_DRAM_TURNAROUND;
+    if (now < c->reads_from) now = c->reads_from; /* it still writes the last one */
+    uint64_t begin = ww_calendar_free(&c->bus, now), start = begin + (turn > t->twl ? turn - t->twl : 0);
     uint64_t end = start, first = UINT64_MAX, bursts = 0, banks[WW_DRAM_BANKS / 64] = {0};
     c->bus_behind = begin - now;
     while (c->write_bursts > down_to) {
@@ -181,6 +182,7 @@ static void write_batch(struct ww_fast *f, struct ww_fast_channel *c, uint32_t d
     hold_reads(f, c, begin, free + expected);
     c->written = end - c->bus_behind;
     c->joins_until = c->written + expected;
+    c->reads_from = free + expected - c->bus_behind;
     c->joined = 0;
     c->drain[c->drains++ % WW_FAST_DRAINS] = (struct ww_fast_drain){begin, end};
     if (end > c->drained) c->drained = end;
@@ -211,8 +213,10 @@ static uint64_t write_more(struct ww_fast *f, struct ww_fast_channel *c, uint32_
     while (c->write_bursts > down_to) {
         const struct ww_dram_place place = c->write[0].place;
         uint32_t n = take_row(c, c->write_bursts - down_to);
-        end = ww_dram_max(end, ww_fast_access_row(f, c, place, n, WW_DRAM_WRITE, cycle));
+        uint64_t last = ww_fast_access_row(f, c, place, n, WW_DRAM_WRITE, cycle);
+        end = ww_dram_max(end, last);
         c->written = ww_dram_max(c->written, cycle) + n * f->dram->timing.gap;
+        if (last > c->bus_behind) c->written = ww_dram_max(c->written, last - c->bus_behind);
         leave(f, c, n, c->written);
     }
     return end;

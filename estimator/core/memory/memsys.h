@@ -80,6 +80,9 @@ enum ww_code ww_memsys_check(const struct ww_gpu_spec *gpu, struct ww_error *err
 /* Whether fast replay follows the GPU's memory. WW_UNSUPPORTED: it would leave out what it must count; names
  * the parameters and their limit. */
 enum ww_code ww_memsys_check_fast(const struct ww_gpu_spec *gpu, struct ww_error *error);
+/* False: the reads of a full DRAM queue, a batch of writes behind them and the next ones take more of the bus
+ * than fast replay keeps reservations of; `why` says so. */
+bool ww_memsys_fast_reaches(const struct ww_gpu_spec *gpu, char *why, size_t size);
 
 struct ww_memsys;
 struct ww_inst_count;
