@@ -4,7 +4,7 @@
 Records every workload at both sizes for each machine's instruction set, replays it in both modes, and writes the
 residuals that the band of fast replay is formed of (estimator/fast/fast_fit.def). Prints a table of errors, and
 how often the band of the other applications covers a workload's. A case's band is formed of those of the same kind
-of L2 (does it fetch ahead?) whose buses of DRAM are most nearly as busy. Traces stay in the folder; what is there is
+of L2 (with a prefetcher or without) whose buses of DRAM are most nearly as busy. Traces stay in the folder; what is there is
 used again.
 
 usage: fast-table.py --program PATH --dir DIR --out FILE [--sizes small,default] [--jobs N]
@@ -23,7 +23,7 @@ SMALL_L2 = "v100, 1.5 MB of L2"
 ARCH = {"a100": "sm_70", "gtx480": "sm_20", "gtx780": "sm_35", "gtx980": "sm_52", "h100": "sm_70", "rtx4090": "sm_70", "titanv": "sm_70",
         "v100": "sm_70", SMALL_L2: "sm_70"}
 MACHINE = {SMALL_L2: ("v100", ["--set", "l2.size_kb=1536"])}
-PREFETCH = {"gtx780", "gtx980"}  # an L2 that fetches ahead
+PREFETCH = {"gtx780", "gtx980"}  # an L2 with a prefetcher
 CONFIDENCE = 0.95
 NEIGHBOURS, LITTLE_USE = 100, 0.001  # as in estimator/fast/replay_error.c
 
@@ -83,7 +83,7 @@ def line(name, rows):
 def write(rows, out):
     with open(out, "w") as f:
         f.write("/* Written by scripts/fast-table.py (make fast-fit): do not edit.\n"
-                " * RESIDUAL(application, machine, whether its L2 fetches ahead, use of the DRAM's buses, log(full / fast) of\n"
+                " * RESIDUAL(application, machine, whether its L2 has a prefetcher, use of the DRAM's buses, log(full / fast) of\n"
                 " * cycles, of energy): full replays compared with fast ones. %d replays of %d applications. */\n" % (
                     len(rows), len({r["application"] for r in rows})))
         for r in rows:
@@ -117,7 +117,7 @@ def main():
         print_covered("size " + size, rows, lambda r, size=size: "-%s-" % size in r["path"])
     for low, high in ((0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 0.3), (0.3, 1)):
         print_covered("DRAM %g to %g" % (low, high), rows, lambda r, low=low, high=high: low <= r["dram"] < high)
-    print_covered("L2 fetches ahead", rows, lambda r: r["gpu"] in PREFETCH)
+    print_covered("L2 prefetcher", rows, lambda r: r["gpu"] in PREFETCH)
     print_covered("all", rows, lambda r: True)
     for r in sorted(rows, key=lambda r: -abs(r["cycles"]))[:12]:
         print("  far off: %s on %s: fast %+.1f %%" % (os.path.basename(r["path"]), r["gpu"], 100 * (math.exp(-r["cycles"]) - 1)))

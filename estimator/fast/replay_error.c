@@ -6,7 +6,7 @@
 #define NEIGHBOURS 100   /* cases that bounds are formed of, where their confidence needs no more */
 #define LITTLE_USE 0.001 /* of DRAM: less is alike */
 
-/* log(full / fast) of the suite's cases, whether the L2 fetches ahead, and how busy DRAM's buses were. */
+/* log(full / fast) of the suite's cases, whether the L2 has a prefetcher, and how busy DRAM's buses were. */
 static const struct residual {
     bool prefetches;
     double dram_use, cycles, energy;
@@ -36,7 +36,7 @@ static size_t count_of(bool prefetches) {
 }
 
 enum ww_code ww_replay_error_check(bool prefetches, double confidence, struct ww_error *error) {
-    const char *what = prefetches ? "fast replay where the L2 fetches ahead" : "fast replay";
+    const char *what = prefetches ? "fast replay with an L2 prefetcher" : "fast replay";
     return ww_model_conformal_check(what, count_of(prefetches), confidence, error);
 }
 

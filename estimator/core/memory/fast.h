@@ -15,8 +15,8 @@
  * - DRAM is not scheduled by what waits. A row stays usable until the activate of its bank's next row. Requests
  *   that come before that are row hits, as under FR-FCFS. Writes are collected into batches as the controller
  *   does, and a batch has the bus to itself, behind the reads that have reserved it. Writes that come meanwhile
- *   go with it, and reads in the queue wait. If nothing has been read since the last batch, writes take the bus
- * at once.
+ *   go with it, and reads in the queue wait. If nothing has been read since the last batch, writes take the
+ *   bus at once.
  * - A request that waits at a slice delays those behind it, but not those that the host has simulated before.
  * - The queue of replies (xbar.reply_queue) and the protection of lines whose sectors are in flight are not
  *   modelled.

@@ -86,8 +86,8 @@ double ww_tlb_bytes(const struct ww_gpu_spec *gpu, double requests);
 bool ww_tlb_pass(struct ww_tlb *t, const struct ww_mem_request *request, struct ww_slice_place place,
                  uint8_t granules, uint64_t arrived);
 
-/* When what was ready at `ready` goes on, at an event in `cycle`. Cycles that were told before a clock became
- * faster come early: what they lead to must not be in the past. */
+/* When what was to be ready at `ready` goes on, at its event in `cycle`. If the clock became faster since the
+ * event was scheduled, `ready` may have passed: what follows must not lie in the past. */
 static inline uint64_t ww_tlb_goes_on(const struct ww_tlb *t, uint64_t ready, uint64_t cycle) {
     return ready + t->least_cycles < cycle ? cycle : ready;
 }
